@@ -1,0 +1,50 @@
+# make lab · test · build · check · grade · bench · release      ARGS=… is passed on
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+ROOT_USER := $(if $(filter 0,$(shell id -u)),--allow-root)
+export JUPYTER_PLATFORM_DIRS = 1
+
+.PHONY: lab test build check grade bench release setup environment lock screenshots clean
+.DEFAULT_GOAL := lab
+
+environment:
+	@$(PYTHON) tools/bootstrap.py $(VENV)
+
+setup: environment                       # the environment and the model, both once
+	@$(BIN)/ctxcourse model fetch
+
+lab: setup                               # open the workbook
+	@$(BIN)/jupyter lab $(ROOT_USER) notebooks/00_start_here.ipynb $(ARGS)
+
+test: setup                              # everything but the long runs
+	@$(BIN)/python -m pytest -m "not full" tests $(ARGS)
+	@$(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg notebooks solutions
+
+build: setup                             # lessons/ -> notebooks/ exercises/ solutions/
+	@$(BIN)/python -m ctxcourse.authoring.build $(ARGS)
+
+check: environment                       # lint, types, generated files in step: under a minute
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/python -m ctxcourse.authoring.build --check
+
+grade: setup                             # make grade ARGS="submissions/ --grades grades.csv"
+	@$(BIN)/ctxcourse grade $(ARGS)
+
+bench: setup                             # the figures in benchmarks/
+	@$(BIN)/python benchmarks/start_up.py $(ARGS)
+
+release: environment                     # make release ARGS=../course-for-students
+	@$(BIN)/ctxcourse release $(ARGS)
+
+screenshots: setup                       # the pictures of the README, from the running pages
+	@$(BIN)/python tools/screenshots.py
+
+lock: environment                        # write the versions of everything installed to constraints.txt
+	@$(BIN)/python tools/lock.py > constraints.txt
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,198 @@
+"""The command line: ``ctxcourse --help`` lists what it does."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ctxcourse.errors import CourseError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Context engineering for language models: the workbook's command line.",
+)
+model_app = typer.Typer(no_args_is_help=True, help="Fetch, describe, check or remove the model's files.")
+app.add_typer(model_app, name="model")
+
+ModelName = Annotated[
+    str | None,
+    typer.Option("--model", help="A course model, a Hub id, a folder or a .gguf file. Default: CTXCOURSE_MODEL."),
+]
+
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    """Show an error meant for the user as its text alone, and exit with status 2."""
+    try:
+        yield
+    except CourseError as error:
+        typer.echo(f"ctxcourse: {error}", err=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        typer.echo("ctxcourse: stopped", err=True)
+        raise typer.Exit(130) from None
+
+
+def _read_json(path: Path, what: str) -> Any:
+    try:
+        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
+        return json.loads(text)
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror}. Give a file of {what}.") from error
+    except UnicodeDecodeError as error:
+        raise CourseError(f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error
+    except json.JSONDecodeError as error:
+        raise CourseError(
+            f"{path} is not valid JSON: {error.msg} in line {error.lineno}, column {error.colno}."
+        ) from error
+    except RecursionError as error:
+        raise CourseError(f"{path} is nested too deeply to be {what}.") from error
+
+
+@app.command()
+def doctor(model: ModelName = None) -> None:
+    """Check the set-up: versions, model, fingerprint, memory, and one answer from the model."""
+    from ctxcourse.doctor import examine
+
+    with _clear_errors():
+        healthy = True
+        for finding in examine(model):
+            healthy &= finding.good
+            typer.echo(f"{'ok ' if finding.good else 'BAD'} {finding.what:<12} {finding.text}")
+        if not healthy:
+            raise typer.Exit(1)
+
+
+@app.command()
+def ask(
+    question: str,
+    model: ModelName = None,
+    max_new_tokens: Annotated[int, typer.Option(help="Where the answer is cut off, in tokens.")] = 200,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole completion as one JSON object.")] = False,
+) -> None:
+    """Ask the model one question and print its answer."""
+    from dataclasses import asdict
+
+    from ctxcourse.loading import load_model
+
+    with _clear_errors():
+        if not question.strip():
+            raise CourseError("The question is empty. Give it as one argument, in quotes.")
+        completion = load_model(model).complete(question, max_new_tokens=max_new_tokens)
+        typer.echo(json.dumps(asdict(completion), ensure_ascii=False) if as_json else completion.text)
+
+
+@app.command()
+def count(
+    messages: Annotated[Path, typer.Argument(help="A JSON file with a list of chat messages ('-': standard input).")],
+    tools: Annotated[Path | None, typer.Option(help="A JSON file with a list of tool schemas.")] = None,
+    model: ModelName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with whole numbers.")] = False,
+) -> None:
+    """Count a prompt to the token, in four buckets: system, tools, conversation, tool results."""
+    from ctxcourse.loading import load_tokenizer
+    from ctxcourse.tokens import buckets
+
+    with _clear_errors():
+        conversation = _read_json(messages, "chat messages")
+        schemas = _read_json(tools, "tool schemas") if tools else []
+        parts = buckets(conversation, schemas, load_tokenizer(model)).as_dict()
+        if as_json:
+            typer.echo(json.dumps(parts))
+            return
+        for name, tokens in parts.items():
+            share = f"{tokens / parts['total']:6.1%}" if name != "total" else ""
+            typer.echo(f"{name.replace('_', ' '):<13}{tokens:>9,}  {share}".rstrip())
+
+
+@app.command()
+def grade(
+    paths: Annotated[list[Path], typer.Argument(help="Submissions: notebooks, or folders of them.")],
+    grades: Annotated[Path | None, typer.Option(help="Write the marks to this .json or .csv file.")] = None,
+    solutions: Annotated[Path | None, typer.Option(help="The folder of solution notebooks.")] = None,
+    exercise: Annotated[str | None, typer.Option(help="Grade everything as this lesson's exercise.")] = None,
+    junitxml: Annotated[Path | None, typer.Option(help="Write a JUnit report to this file.")] = None,
+    workers: Annotated[int, typer.Option(min=1, help="How many submissions to grade at once.")] = 1,
+) -> None:
+    """Grade submissions: the same as `pytest --nbval`, with good defaults. Exit status 0: every point earned."""
+    from ctxcourse.grading.run import grade as run
+
+    with _clear_errors():
+        status = run(paths, grades=grades, solutions=solutions, exercise=exercise, junitxml=junitxml, workers=workers)
+    raise typer.Exit(status)
+
+
+@app.command()
+def release(destination: Path) -> None:
+    """Make the student release in a new folder: everything but solutions, hidden tests and their sources."""
+    from ctxcourse.authoring.release import release as make
+
+    with _clear_errors():
+        typer.echo(f"{len(make(destination))} files in {destination}")
+
+
+@model_app.command("fetch")
+def model_fetch(model: ModelName = None) -> None:
+    """Bring the model to this machine and convert it; does nothing where that has been done."""
+    from ctxcourse.model.weights import ensure_model, find_model
+    from ctxcourse.progress import ProgressBar
+
+    with _clear_errors():
+        found = find_model(model)
+        if found is None:
+            with ProgressBar() as bar:
+                found = ensure_model(model, bar)
+            for note in found.notes:
+                typer.echo(note, err=True)
+        typer.echo(f"{found.artefact.label}\n{found.fingerprint} in {found.path}")
+
+
+@model_app.command("info")
+def model_info(model: ModelName = None) -> None:
+    """Say what the model is, where it comes from, and whether it is on this machine."""
+    from ctxcourse.model.artefacts import find_artefact
+    from ctxcourse.model.weights import find_model, model_path
+
+    with _clear_errors():
+        artefact, found = find_artefact(model), find_model(model)
+        typer.echo(f"name         {artefact.name}\nmodel        {artefact.label}")
+        if artefact.repo:
+            where = f"{artefact.repo}" + (f", file {artefact.filename}" if artefact.filename else "")
+            typer.echo(f"published    {where}\nrevision     {artefact.revision or 'the newest (not pinned)'}")
+        if artefact.sha256:
+            typer.echo(f"sha256       {artefact.sha256}\nsize         {artefact.size:,} bytes")
+        typer.echo(f"folder       {model_path(artefact)}")
+        typer.echo(f"fingerprint  {found.fingerprint if found else 'not on this machine yet: ctxcourse model fetch'}")
+
+
+@model_app.command("verify")
+def model_verify(model: ModelName = None) -> None:
+    """Read every file of the model again and compare it with its recorded digest."""
+    from ctxcourse.model.weights import verify_model
+    from ctxcourse.progress import ProgressBar
+
+    with _clear_errors():
+        with ProgressBar() as bar:
+            wrong = verify_model(model, bar)
+        for line in wrong:
+            typer.echo(f"BAD {line}")
+        if wrong:
+            raise typer.Exit(1)
+        typer.echo("ok  every file is as recorded")
+
+
+@model_app.command("remove")
+def model_remove(model: ModelName = None) -> None:
+    """Delete the model's files from the cache (never a folder of your own)."""
+    from ctxcourse.model.weights import remove_model
+
+    with _clear_errors():
+        typer.echo(f"{remove_model(model) / 1e9:.2f} GB freed")
