@@ -10,11 +10,14 @@ import hashlib
 import os
 import subprocess
 import sys
-import tomllib
 import urllib.error
 import urllib.request
 import venv
 from pathlib import Path
+
+if sys.version_info < (3, 11):
+    sys.exit(f"The course needs Python 3.11 or newer, and this is {sys.version.split()[0]}: set PYTHON=python3.11 or newer.")
+import tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
 CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
@@ -71,8 +74,4 @@ def pip(python: Path, *arguments: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.version_info < (3, 11):
-        sys.exit(
-            f"The course needs Python 3.11 or newer; this is {sys.version.split()[0]}. Set PYTHON=python3.11 (or newer)."
-        )
     main()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ctxcourse.loading import load_model as load_model
     from ctxcourse.loading import load_tokenizer as load_tokenizer
     from ctxcourse.model.qwen import Completion as Completion
+    from ctxcourse.samples import load_sample as load_sample
     from ctxcourse.tokens import buckets as buckets
     from ctxcourse.tokens import catalogue_cost as catalogue_cost
 
@@ -24,6 +25,7 @@ _NAMES = {
     "buckets": "ctxcourse.tokens",
     "catalogue_cost": "ctxcourse.tokens",
     "load_model": "ctxcourse.loading",
+    "load_sample": "ctxcourse.samples",
     "load_tokenizer": "ctxcourse.loading",
 }
 _MODULES = ("budget", "messages", "needle", "plots", "tokens", "widgets")
