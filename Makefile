@@ -20,7 +20,7 @@ lab: setup                               # open the workbook
 
 test: setup                              # everything but the long runs
 	@$(BIN)/python -m pytest -m "not full" tests $(ARGS)
-	@$(BIN)/python -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg notebooks solutions
+	@$(BIN)/python -m pytest --nbval notebooks solutions $(ARGS)
 
 build: setup                             # lessons/ -> notebooks/ exercises/ solutions/
 	@$(BIN)/python -m ctxcourse.authoring.build $(ARGS)

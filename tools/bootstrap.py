@@ -16,7 +16,7 @@ import venv
 from pathlib import Path
 
 if sys.version_info < (3, 11):
-    sys.exit(f"The course needs Python 3.11 or newer, and this is {sys.version.split()[0]}: set PYTHON=python3.11 or newer.")
+    sys.exit(f"The course needs Python 3.11 or newer, not {sys.version.split()[0]}: set PYTHON=python3.11")
 import tomllib
 
 ROOT = Path(__file__).resolve().parent.parent

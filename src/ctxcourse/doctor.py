@@ -32,7 +32,7 @@ def examine(model_name: str | None = None) -> Iterator[Finding]:
     yield Finding(
         "python",
         sys.version_info >= (3, 11),
-        f"{platform.python_version()} on {platform.platform(terse=True)}",
+        f"{platform.python_version()} on {platform.system()} {platform.machine()}",
     )
     yield _versions()
     free = free_memory_gb()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctxcourse.errors import CourseError
@@ -58,6 +60,7 @@ class Model:
         self.encode, self.decode = tokenizer.encode, tokenizer.decode
         self.encode_prompt, self.split_prompt = tokenizer.encode_prompt, tokenizer.split_prompt
         self._network: Any = None
+        self._loading = threading.Lock()  # a widget's thread and a cell may both ask first
 
     def __repr__(self) -> str:
         return f"<Model {self.label}, {self.fingerprint}>"
@@ -88,19 +91,9 @@ class Model:
     @property
     def network(self) -> Any:
         """The transformers model itself, read from the disk when it is first asked for."""
-        if self._network is None:
-            import torch
-            from transformers import AutoModelForCausalLM
-            from transformers.utils import logging
-
-            bars = logging.is_progress_bar_enabled()
-            logging.disable_progress_bar()
-            try:
-                network = AutoModelForCausalLM.from_pretrained(self.folder.path, dtype=torch.float32)
-            finally:
-                if bars:
-                    logging.enable_progress_bar()
-            self._network = network.eval()
+        with self._loading:
+            if self._network is None:
+                self._network = _read_network(self.folder.path)
         return self._network
 
     def complete(
@@ -184,3 +177,17 @@ class Model:
             for t in ("<|im_end|>", "<|endoftext|>")
             if t in self.tokenizer.control_tokens
         }
+
+
+def _read_network(path: Path) -> Any:
+    import torch
+    from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
+
+    bars = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        return AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32).eval()
+    finally:
+        if bars:
+            logging.enable_progress_bar()
