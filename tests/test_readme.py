@@ -6,10 +6,13 @@ import json
 import os
 import re
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -81,29 +84,39 @@ def test_release_is_named_as_the_command_line_has_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.model
-def test_make_lab_serves_the_start_page() -> None:
+def test_make_lab_serves_the_start_page(tmp_path: Path) -> None:
     """``make lab`` in this checkout's environment: the server answers and knows the start page."""
-    port = "8976"
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
     arguments = f"--no-browser --port={port} --IdentityProvider.token= --ServerApp.port_retries=0"
     command = ["make", "lab", f"VENV={BIN.parent}", f"ARGS={arguments}"]
-    server = subprocess.Popen(
-        command, cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
-    )
+    log = tmp_path / "log"
+    with log.open("w") as output:
+        server = subprocess.Popen(
+            command, cwd=ROOT, env=ENVIRONMENT, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
     try:
-        content = None
-        for _ in range(600):
-            assert server.poll() is None, server.stdout.read().decode() if server.stdout else ""
-            try:
-                address = f"http://127.0.0.1:{port}/api/contents/notebooks/00_start_here.ipynb?content=0"
-                content = json.loads(urllib.request.urlopen(address, timeout=5).read())
-                break
-            except OSError:
-                time.sleep(0.2)
-        assert content
-        assert content["type"] == "notebook"
+        address = f"http://127.0.0.1:{port}"
+        page = wait_for(f"{address}/", server, log)
+        assert page.endswith("/lab/tree/notebooks/00_start_here.ipynb")
+        for path in ("notebooks/00_start_here.ipynb", "exercises/01_token_budget.ipynb"):
+            content = json.loads(urllib.request.urlopen(f"{address}/api/contents/{path}?content=0").read())
+            assert content["type"] == "notebook"
     finally:
-        os.killpg(server.pid, 15)
+        with suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)
         server.wait(timeout=30)
+
+
+def wait_for(address: str, server: subprocess.Popen[bytes], log: Path, seconds: float = 60) -> str:
+    """Return the address that ``address`` leads to, as soon as the server answers."""
+    end = time.monotonic() + seconds
+    while server.poll() is None and time.monotonic() < end:
+        with suppress(OSError), urllib.request.urlopen(address, timeout=5) as answer:
+            return str(answer.url)
+        time.sleep(0.2)
+    return pytest.fail(f"{address} does not answer:\n{log.read_text()}")
 
 
 def test_make_test_collects_what_it_says() -> None:

@@ -34,7 +34,7 @@ def main() -> None:
     print(f"Setting up {folder} (once, some minutes)", flush=True)
     stamp.unlink(missing_ok=True)
     try:
-        venv.create(folder, with_pip=True, clear=False)
+        venv.create(folder, with_pip=True, symlinks=os.name != "nt", clear=not made_by_this_python(python))
     except (subprocess.CalledProcessError, OSError) as error:
         sys.exit(f"{folder} could not be made: {error}\nOn Debian and Ubuntu: apt install python3-venv")
     pip(python, PIP)
@@ -42,6 +42,14 @@ def main() -> None:
     pip(python, torch, *cpu_index())
     pip(python, "-c", str(ROOT / "constraints.txt"), "-e", f"{ROOT}[{EXTRAS}]")
     stamp.write_text(wanted)
+
+
+def made_by_this_python(python: Path) -> bool:
+    try:
+        answer = subprocess.run([python, "-c", "import sys; print(sys.version)"], capture_output=True, text=True)
+    except OSError:
+        return False
+    return answer.stdout.rstrip("\n") == sys.version
 
 
 def project() -> dict:

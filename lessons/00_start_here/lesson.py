@@ -19,7 +19,7 @@ budget_bar(parts.as_dict(), title="One prompt of a coding assistant, in tokens")
 
 # %% [markdown]
 # That is what this course is about. Somebody talked to a coding assistant for four turns, and the bar is the prompt that
-# the model was given for its last answer. The thin slice at the left is the instruction that somebody wrote with
+# the model is given when they go on. The thin slice at the left is the instruction that somebody wrote with
 # care, once. Everything else was put there *by code*: the schemas of eight tools, three of them never called; the results
 # those tools returned; the conversation so far, again and again at every call.
 #
@@ -37,6 +37,7 @@ import pandas as pd
 
 from ctxcourse.doctor import examine
 
+pd.set_option("display.max_colwidth", 120)
 pd.DataFrame(examine())
 
 # %% [markdown]

@@ -156,7 +156,7 @@ pd.DataFrame(
 # %%
 from ctxcourse import ContextBudget
 
-history = messages[1:-3]  # all but the last question, its tool call and the result
+history = messages[1:-4]  # all but the last turn, whose question is the query
 listing = "\n".join(m["content"] for m in messages if m["role"] == "tool")
 fitted = ContextBudget().fit(
     model,
@@ -225,21 +225,22 @@ pd.DataFrame({"published": published, "yours": yours}, index=figures)
 # ## What a token costs in memory
 #
 # Of every token it has read the model keeps, in every layer, a key and a value, so that it need not read it again. That is
-# the KV cache, and its size is a multiplication:
+# the KV cache, and its size is a multiplication: keys and values, layers, heads, numbers a head, four bytes a number.
 
 # %%
 config = model.config
 head = config.hidden_size // config.num_attention_heads
-per_token = 2 * config.num_hidden_layers * config.num_key_value_heads * head * 4  # keys and values, 4 bytes each
+per_token = 2 * config.num_hidden_layers * config.num_key_value_heads * head * 4
 per_token, model.kv_bytes_per_token
 
 # %%
 lengths = [everything, 22_700, 32_768, 128_000]
-pd.DataFrame({"cache in MB": [round(n * per_token / 1e6, 1) for n in lengths]}, index=[f"{n:,} tokens" for n in lengths])
+megabytes = [round(n * per_token / 1e6, 1) for n in lengths]
+pd.DataFrame({"cache in MB": megabytes}, index=[f"{n:,} tokens" for n in lengths])
 
 # %% [markdown]
-# Twenty-four kilobytes a token: a page of text costs as much memory as a photograph, and a full window would need more than the model's own
-# weights on a small one like this. (The last row is a thought experiment; this model's window ends at 32,768.)
+# Twenty-four kilobytes a token: a page of text, some five hundred tokens, takes as much memory as a large photograph. The last row is
+# a thought experiment, since this model's window ends at 32,768; a window of 128,000 would need more memory than the 2.5 GB of its weights.
 
 # %% [markdown]
 # ## What a token costs in time
@@ -254,11 +255,12 @@ from tqdm.auto import tqdm
 
 sizes = [128, 512, 1024, 2048, 4096] if FULL else [128, 512, 1024]
 line = "The reminder came as a surprise, since nobody had told the customer. "
-model.complete("Hello", max_new_tokens=1)  # reads the weights, so that they are not part of the measurement
+model.complete("Hello", max_new_tokens=1)  # reads the weights before the clock starts
 times = []
 for size in tqdm(sizes, desc="reading", unit="prompt"):
     answer = model.complete(truncate(line * 400, size, model), max_new_tokens=1)
-    times.append((answer.prompt_tokens, round(answer.seconds, 2), round(answer.prompt_tokens / answer.seconds)))
+    speed = answer.prompt_tokens / answer.seconds
+    times.append((answer.prompt_tokens, round(answer.seconds, 2), round(speed)))
 pd.DataFrame(times, columns=["prompt tokens", "seconds to the first token", "tokens a second"])
 
 # %% tags=["nbval-ignore-output"]

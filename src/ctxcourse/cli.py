@@ -121,6 +121,9 @@ def grade(
     exercise: Annotated[str | None, typer.Option(help="Grade everything as this lesson's exercise.")] = None,
     junitxml: Annotated[Path | None, typer.Option(help="Write a JUnit report to this file.")] = None,
     workers: Annotated[int, typer.Option(min=1, help="How many submissions to grade at once.")] = 1,
+    timeout: Annotated[float, typer.Option(help="Seconds that one cell of a submission may take.")] = 60.0,
+    sandbox: Annotated[str, typer.Option(help="auto: bubblewrap where it works; require; none.")] = "auto",
+    show_hidden: Annotated[bool, typer.Option("--show-hidden", help="Show failed hidden tests, here only.")] = False,
 ) -> None:
     """Grade submissions: the same as `pytest --nbval`, with good defaults. Exit status 0: every point earned."""
     from ctxcourse.grading.run import grade as run

@@ -1,0 +1,1 @@
+"""Grading of notebooks: hidden tests run in the grader's process and reach the student's kernel as data."""

@@ -1,0 +1,143 @@
+"""The pytest plugin: with ``--nbval``, notebooks that answer an exercise are graded.
+
+pytest loads this module in every run of an environment that has the package: it imports nothing but pytest, and does
+nothing in runs without ``--nbval``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SUFFIXES = (".json", ".csv")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of grading."""
+    group = parser.getgroup("ctxcourse", "grading of notebooks (with --nbval)")
+    group.addoption("--grades", metavar="FILE", help="write the marks to FILE (.json or .csv)")
+    group.addoption("--solutions", metavar="DIR", help="folder of the solution notebooks, which hold the hidden tests")
+    group.addoption("--exercise", metavar="STEM", help="grade every notebook by this solution, whatever it says itself")
+    group.addoption(
+        "--show-hidden",
+        action="store_true",
+        help="show the details of failed hidden tests on the terminal; never in files",
+    )
+    group.addoption(
+        "--sandbox",
+        choices=("auto", "require", "none"),
+        default="auto",
+        help="how to run students' code: in bubblewrap if it works (auto), only there (require), unprotected (none)",
+    )
+    group.addoption(
+        "--grade-timeout", metavar="SECONDS", type=float, default=60.0, help="time for a cell of a submission (60)"
+    )
+    group.addoption(
+        "--grade-call-timeout",
+        metavar="SECONDS",
+        type=float,
+        default=10.0,
+        help="time for a call from a hidden test (10)",
+    )
+
+
+def check_options(options: Any) -> None:
+    """Refuse options that would only fail at the end of the run.
+
+    Raises:
+        pytest.UsageError: naming the option, its value and what is expected.
+    """
+    if options.grades:
+        grades = Path(options.grades)
+        if grades.suffix.lower() not in SUFFIXES:
+            raise pytest.UsageError(f"--grades={grades}: the name must end in .json or .csv")
+        if not grades.absolute().parent.is_dir():
+            raise pytest.UsageError(f"--grades={grades}: there is no folder {grades.absolute().parent}")
+    if options.solutions and not Path(options.solutions).is_dir():
+        raise pytest.UsageError(f"--solutions={options.solutions}: there is no such folder")
+    for name in ("grade_timeout", "grade_call_timeout"):
+        if not getattr(options, name) > 0:
+            text = f"--{name.replace('_', '-')}={getattr(options, name)}: the time must be above zero"
+            raise pytest.UsageError(text)
+
+
+def _grading(namespace: Any) -> bool:
+    return bool(namespace.grades or namespace.solutions or namespace.exercise)
+
+
+def _nbval(namespace: Any) -> bool:
+    return bool(getattr(namespace, "nbval", False) or getattr(namespace, "nbval_lax", False))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, None, None]:
+    """Keep pytest from running Python files and settings that came with a submission."""
+    options = early_config.known_args_namespace
+    paths = [Path(argument.split("::")[0]).absolute() for argument in options.file_or_dir]
+    if _nbval(options) and (_grading(options) or any("submissions" in path.parts for path in paths)):
+        options.noconftest = True
+        inipath = early_config.inipath
+        if inipath is not None and "submissions" in inipath.parts:
+            raise pytest.UsageError(
+                f"{inipath} came with the submissions: its settings are not used; name others with -c FILE"
+            )
+    return (yield)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Check the options, and switch grading on if notebooks are run."""
+    config.addinivalue_line("markers", "points(number, title, hint): what a hidden test is worth")
+    if not _nbval(config.option):
+        if config.option.grades:
+            raise pytest.UsageError("--grades needs --nbval")
+        return
+    check_options(config.option)
+    grades = Path(config.option.grades).absolute() if config.option.grades else None
+    from ctxcourse.grading.contract import check_nbval
+    from ctxcourse.grading.sandbox import SandboxUnavailable, find_sandbox
+    from ctxcourse.grading.session import GradingSession
+
+    check_nbval()
+    try:
+        find_sandbox(config.option.sandbox if config.option.sandbox == "require" else "none")
+    except SandboxUnavailable as error:
+        raise pytest.UsageError(str(error)) from None
+    config.pluginmanager.register(GradingSession(config, grades, config.option.show_hidden), "ctxcourse-grading")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, list[Any], list[Any]]:
+    """Take over nbval's files that answer an exercise."""
+    found = yield
+    if not _nbval(parent.config.option) or file_path.suffix != ".ipynb" or not found:
+        return found
+    import nbval.plugin
+
+    from ctxcourse.grading.locate import find_job
+    from ctxcourse.grading.nbfile import GradedNotebook
+
+    taken = []
+    for node in found:
+        job = find_job(file_path, parent.config) if type(node) is nbval.plugin.IPyNbFile else None
+        taken.append(node if job is None else GradedNotebook.of_job(parent, job))
+    return taken
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Collect nothing but notebooks from submissions: their Python files are not to run in the grader's process."""
+    if _nbval(config.option) and collection_path.is_file() and collection_path.suffix != ".ipynb":
+        return True if _grading(config.option) or "submissions" in collection_path.absolute().parts else None
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Treat a folder of submissions as a plain one: pytest would import its ``__init__.py``."""
+    if _nbval(parent.config.option) and (_grading(parent.config.option) or "submissions" in path.absolute().parts):
+        directory: pytest.Collector = pytest.Dir.from_parent(parent, path=path)
+        return directory
+    return None
