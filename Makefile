@@ -16,7 +16,7 @@ setup: environment                       # the environment and the model, both o
 	@$(BIN)/ctxcourse model fetch
 
 lab: setup                               # open the workbook
-	@$(BIN)/jupyter lab $(ROOT_USER) --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(ARGS)
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/jupyter lab $(ROOT_USER) --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(ARGS)
 
 test: setup                              # everything but the long runs
 	@$(BIN)/python -m pytest -m "not full" tests $(ARGS)

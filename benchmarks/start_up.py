@@ -104,7 +104,8 @@ def cold() -> list[tuple[str, str, str, str]]:
 
 
 def warm() -> list[tuple[str, str, str, str]]:
-    from ctxcourse.model.artefacts import DEFAULT_MODEL, KNOWN, cache_home
+    from ctxcourse.home import cache_home
+    from ctxcourse.model.artefacts import DEFAULT_MODEL, KNOWN
     from ctxcourse.model.fetch import fetch_file
 
     python = [sys.executable, "-c"]

@@ -52,10 +52,19 @@ def test_count_reads_standard_input() -> None:
     assert json.loads(result.stdout)["total"] == 30
 
 
+@pytest.mark.model
+def test_count_takes_a_whole_request_and_a_byte_order_mark(tmp_path: Path) -> None:
+    messages, tools = load_sample("coding_session")
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps({"model": "any", "messages": messages, "tools": tools}), encoding="utf-8-sig")
+    assert json.loads(run("count", str(path), "--json").stdout)["total"] == 2_794
+
+
 BAD_FILES = {
     "not JSON": ('[{"role": "user",', "not valid JSON"),
-    "not a list": ('{"role": "user", "content": "Hi"}', "list"),
+    "a message, not a list": ('{"role": "user", "content": "Hi"}', "list"),
     "a bare string": ('"Hi"', "list"),
+    "messages that are no list": ('{"messages": "Hi"}', "list"),
     "not a dict": ('["Hi"]', "0"),
     "unknown role": ('[{"role": "narrator", "content": "Hi"}]', "narrator"),
     "an orphaned result": ('[{"role": "tool", "tool_call_id": "x9", "content": "Hi"}]', "x9"),
@@ -65,6 +74,8 @@ BAD_FILES = {
         "look",
     ),
     "an image part": ('[{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]', "image_url"),
+    "a key twice": ('[{"role": "user", "content": "Hi", "content": "Ho"}]', "twice"),
+    "a huge number": ("[" + "9" * 5_000 + "]", "cannot be taken"),
     "a lone surrogate": ('[{"role": "user", "content": "\\ud800"}]', "Unicode"),
     "deep nesting": ("[" * 100_000 + "]" * 100_000, "nested"),
 }
@@ -169,12 +180,115 @@ def test_verify_finds_one_wrong_byte_and_remove_spares_the_users_folder(
     damaged = run("model", "verify")
     assert damaged.exit_code == 1
     assert "model.safetensors" in damaged.stdout
-    assert run("model", "remove", "--model", str(copy)).stdout.startswith("0.00 GB")
+    assert "left alone" in run("model", "remove", "--model", str(copy)).stdout
     assert copy.exists()
     assert run("model", "remove").exit_code == 0
     assert not copy.exists()
 
 
 def test_help_names_every_command() -> None:
-    text = run("--help").stdout
-    assert all(name in text for name in ("doctor", "ask", "count", "grade", "release", "model"))
+    commands = {
+        line.split()[1] for line in run("--help").stdout.splitlines() if line.startswith("│ ") and line[2:3].isalpha()
+    }
+    assert {"doctor", "ask", "count", "grade", "release", "model"} <= commands
+
+
+def test_grade_passes_every_option_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from ctxcourse.grading import run as grading
+
+    given: dict[str, Any] = {}
+    monkeypatch.setattr(grading, "grade", lambda paths, **options: given.update(options, paths=paths) or 0)
+    options = {
+        "grades": tmp_path / "g.json", "solutions": tmp_path, "lesson": "01_token_budget",
+        "junitxml": tmp_path / "j.xml", "workers": 2, "timeout": 5.0, "sandbox": "require",
+    }  # fmt: skip
+    words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    assert run("grade", "here", *words, "--show-hidden").exit_code == 0
+    assert given == {**options, "show_hidden": True, "paths": [Path("here")]}
+
+
+def test_grade_refuses_an_unknown_sandbox_and_paths_that_are_not_there(tmp_path: Path) -> None:
+    assert run("grade", "here", "--sandbox", "requird").exit_code == 2
+    missing = run("grade", str(tmp_path / "none"))
+    assert missing.exit_code == 2
+    assert "none" in missing.stderr
+
+
+def broken_models(folder: Path) -> dict[str, Path]:
+    """Files and folders that look like models and are none, by name."""
+    made = {}
+    for name, content in {
+        "empty": b"",
+        "random": bytes(range(256)) * 40,
+        "cut": b"GGUF\x03\x00\x00\x00" + b"\x01" * 900,
+    }.items():
+        made[f"{name}.gguf"] = folder / f"{name}.gguf"
+        made[f"{name}.gguf"].write_bytes(content)
+    for name, files in {
+        "empty": {},
+        "tokenizer {}": {"tokenizer.json": "{}", "tokenizer_config.json": "{}"},
+        "tokenizer []": {"tokenizer.json": "[]", "chat_template.jinja": "x"},
+        "template": {"tokenizer.json": "{}", "chat_template.jinja": "{% for"},
+    }.items():
+        made[name] = folder / name
+        made[name].mkdir()
+        for file, text in {"model.safetensors": "x", "config.json": "{}", **files}.items():
+            if name != "empty":
+                (made[name] / file).write_text(text)
+    return made
+
+
+@pytest.mark.parametrize(
+    "name", ["empty.gguf", "random.gguf", "cut.gguf", "empty", "tokenizer {}", "tokenizer []", "template"]
+)
+def test_a_model_that_is_none_is_one_clear_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("CTXCOURSE_HOME", str(tmp_path / "home"))
+    path = broken_models(tmp_path)[name]
+    counted = run("count", "-", "--model", str(path), input='[{"role": "user", "content": "Hi"}]')
+    assert counted.exit_code == 2, counted.exception
+    assert str(path) in counted.stderr
+    examined = run("doctor", "--model", str(path))
+    assert examined.exit_code == 1
+    assert "BAD model" in examined.stdout
+    assert not list((tmp_path / "home").glob("models/*.unfinished"))
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("damage", ["config.json", "model.safetensors"])
+def test_damaged_weights_are_one_clear_sentence(tmp_path: Path, damage: str) -> None:
+    from ctxcourse.model.weights import find_model
+
+    here = find_model()
+    assert here is not None
+    for file in here.path.iterdir():
+        if file.name != "ctxcourse.json":
+            (tmp_path / file.name).symlink_to(file)
+    (tmp_path / damage).unlink()
+    (tmp_path / damage).write_text("[]")
+    asked = run("ask", "Hi", "--model", str(tmp_path))
+    assert asked.exit_code == 2, asked.exception
+    assert str(tmp_path) in asked.stderr
+
+
+@pytest.mark.parametrize("home", ["a file", "a file/below", "/proc/nothing"])
+def test_a_home_that_can_be_no_folder_is_one_clear_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str
+) -> None:
+    (tmp_path / "a file").write_text("x")
+    monkeypatch.setenv("CTXCOURSE_HOME", str(tmp_path / home))
+    result = run("model", "fetch")
+    assert result.exit_code == 2, result.exception
+    assert "CTXCOURSE_HOME" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["x" * 500, "a/" + "b" * 300, "nul\0", "~nobody-at-all/x/y"])
+def test_names_that_no_model_can_have(name: str) -> None:
+    result = run("ask", "Hi", "--model", name)
+    assert result.exit_code == 2, result.exception
+    assert "There is no model" in result.stderr
+
+
+def test_release_into_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    result = run("release", str(tmp_path / "file" / "below"))
+    assert result.exit_code == 2, result.exception

@@ -9,35 +9,10 @@ from pathlib import Path
 
 import pytest
 
+import ctxcourse
+from ctxcourse.layers import BELOW, LAYERS
+
 SOURCE = Path(__file__).parents[1] / "src" / "ctxcourse"
-
-CONTEXT = {"messages", "tokens", "budget", "fitted", "pairing", "plain", "toolschemas", "trimming", "samples"}
-NOTEBOOK = {
-    "widgets",
-    "explorer",
-    "running",
-    "plots",
-    "pictures",
-    "prompt_html",
-    "learn",
-    "quiz",
-    "questions",
-    "mistakes",
-}
-COURSE = {"needle", "owners", "loading", "progress", "doctor"}
-BESIDE = {"grading", "authoring"}
-
-LAYERS: dict[str, tuple[set[str], set[str]]] = {
-    # layer: (its modules, what it may import besides itself)
-    "errors": ({"errors"}, set()),
-    "context": (CONTEXT, {"errors"}),
-    "model": ({"model"}, {"errors"}),
-    "course": (COURSE, {"errors", "model"} | CONTEXT),
-    "notebook": (NOTEBOOK, {"errors", "model"} | CONTEXT | COURSE),
-    "grading": ({"grading"}, {"errors"}),
-    "authoring": ({"authoring"}, {"errors", "grading", "questions"}),
-    "top": ({"cli", "__init__"}, {"errors", "model"} | CONTEXT | COURSE | NOTEBOOK | BESIDE),
-}
 
 
 def unit(path: Path) -> str:
@@ -45,32 +20,41 @@ def unit(path: Path) -> str:
 
 
 def imports(path: Path) -> set[str]:
-    """Return the modules of the package, and the foreign top-level packages, that a file imports anywhere."""
+    """Return the modules, of this package and of others, that a file imports anywhere."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {f"{node.module}.{a.name}" if node.module == "ctxcourse" else node.module for a in node.names}
+            # `from ctxcourse import load_model` is an import of the module that defines it
+            names = {a.name: ctxcourse._NAMES.get(a.name, f"ctxcourse.{a.name}") for a in node.names}
+            found |= set(names.values()) if node.module == "ctxcourse" else {node.module}
     return found
 
 
 FILES = sorted(SOURCE.rglob("*.py"))
 
 
-def test_every_module_has_a_layer() -> None:
-    known = set().union(*(modules for modules, _ in LAYERS.values()))
-    assert {unit(path) for path in FILES} == known
+LAYER_OF = {module: layer for layer, modules in LAYERS.items() for module in modules}
+
+
+def test_every_module_has_a_layer_and_every_name_leads_to_one() -> None:
+    assert {unit(path) for path in FILES} == set(LAYER_OF)
+    assert {name.split(".")[1] for name in ctxcourse._NAMES.values()} <= set(LAYER_OF)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(SOURCE).as_posix())
 def test_imports_point_downwards(path: Path) -> None:
-    own, allowed = next(pair for pair in LAYERS.values() if unit(path) in pair[0])
+    layer = LAYER_OF[unit(path)]
     for name in imports(path):
         if name.startswith("ctxcourse."):
-            target = name.split(".")[1]
-            if target in set().union(*(modules for modules, _ in LAYERS.values())):
-                assert target in own | allowed, f"{path.name} imports {name}"
+            target = LAYER_OF[name.split(".")[1]]
+            assert target == layer or target in BELOW[layer], f"{path.name} ({layer}) imports {name} ({target})"
+
+
+def test_below_is_downwards() -> None:
+    order = list(LAYERS)
+    assert all(order.index(lower) < order.index(layer) for layer in order[:-1] for lower in BELOW[layer])
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(SOURCE).as_posix())

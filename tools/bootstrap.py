@@ -21,7 +21,7 @@ import tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
 CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
-EXTRAS = "instructor,test"
+EXTRAS = "[instructor,test]" if (ROOT / "lessons").exists() else ""  # a student release needs neither
 PIP = "pip==26.3"
 
 
@@ -39,8 +39,10 @@ def main() -> None:
         sys.exit(f"{folder} could not be made: {error}\nOn Debian and Ubuntu: apt install python3-venv")
     pip(python, PIP)
     torch = next(d for d in project()["dependencies"] if d.startswith("torch=="))
+    print("1 of 2: torch", flush=True)
     pip(python, torch, *cpu_index())
-    pip(python, "-c", str(ROOT / "constraints.txt"), "-e", f"{ROOT}[{EXTRAS}]")
+    print("2 of 2: JupyterLab, transformers and the rest", flush=True)
+    pip(python, "-c", str(ROOT / "constraints.txt"), "-e", f"{ROOT}{EXTRAS}")
     stamp.write_text(wanted)
 
 

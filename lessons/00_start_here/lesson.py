@@ -6,7 +6,8 @@
 # **You will** check that your set-up works, look at a prompt the way the model sees it, hide a needle in a list of
 # lookalikes and watch what the model finds, and leave with a map of the course.
 #
-# Run the cells from top to bottom with <kbd>Shift</kbd>+<kbd>Enter</kbd>.
+# Run the cells from top to bottom with <kbd>Shift</kbd>+<kbd>Enter</kbd>. Words with a fixed meaning (token, chat template,
+# distractor and others) are in the [glossary](#Glossary) at the end of this page.
 
 # %%
 from ctxcourse import load_model, load_sample, load_tokenizer
@@ -20,8 +21,8 @@ budget_bar(parts.as_dict(), title="One prompt of a coding assistant, in tokens")
 # %% [markdown]
 # That is what this course is about. Somebody talked to a coding assistant for four turns, and the bar is the prompt that
 # the model is given when they go on. The thin slice at the left is the instruction that somebody wrote with
-# care, once. Everything else was put there *by code*: the schemas of eight tools, three of them never called; the results
-# those tools returned; the conversation so far, again and again at every call.
+# care, once. Everything else is put there *by code*: the schemas of eight tools (descriptions of functions that the model may call), three
+# of them never called; the results those tools returned; and the conversation, typed once and sent again at every call.
 #
 # **Prompt engineering** is the craft of the thin slice: words written once, by a person. **Context engineering** is the
 # craft of the whole bar: deciding, at every single call, what goes in, in which order, in what form, and what stays out.
@@ -58,14 +59,14 @@ model = load_model()
 ask_box(model)
 
 # %% [markdown]
-# **Predict before you run.** The next cell asks the model for nothing more than `Hi`. One word, two letters. How many tokens
-# will the model be given? Write your guess down.
+# **Predict before you run.** The next cell renders a prompt that says nothing more than `Hi`. One word, two letters. How many tokens
+# will the model be given? Write your guess down; the answer is folded away behind the dots.
 
-# %%
+# %% jupyter={"outputs_hidden": true}
 hello = [{"role": "user", "content": "Hi"}]
 model.count_text("Hi"), model.count_prompt(hello)
 
-# %%
+# %% jupyter={"outputs_hidden": true}
 from ctxcourse.prompt_html import prompt_view
 
 prompt_view(model, hello)
@@ -82,7 +83,7 @@ prompt_view(model, hello)
 # and a four-digit extension. The model is given the whole register and asked for one owner's extension.
 #
 # Before you press **Run**, predict: with 25 lines, will it find the number? Does it matter where the line stands? And if
-# it is wrong, *what will it say instead*?
+# it is wrong, *what will it say instead*? A run takes five to fifteen seconds.
 
 # %% tags=["nbval-ignore-output"]
 from ctxcourse.widgets import needle_explorer
@@ -90,7 +91,8 @@ from ctxcourse.widgets import needle_explorer
 needle_explorer(model)
 
 # %% [markdown]
-# Move **depth** and run again; then shorten the list to 3, to 1. Three outcomes are told apart, here and everywhere in the
+# Run it where the slider stands; then at depths 0.25, 0.5 and 1; then shorten the list to 3, to 1. Do not expect a simple pattern
+# from a handful of runs: at one place the model is right, a few lines on it is wrong, with the same list and the same question. Three outcomes are told apart, here and everywhere in the
 # course:
 #
 # - ✓ **hit**: the right number;
@@ -125,26 +127,34 @@ needle_explorer(model)
 # | sub-agents | let another context do the digging and return the finding | 08 |
 #
 # The first works at every call; the other three are for work that is longer than a window.
+#
+# Published figures in the lessons come from two texts, and from papers that are named where they are quoted: *the chapter*, on measuring
+# context rot and context policies with a local Qwen2.5-0.5B-Instruct, and *the lesson*, on budgets, ordering, compression and
+# tool selection. They are set beside yours, never mixed with them. Lessons 02 to 10 follow; a link to a lesson is there once the lesson is.
 
 # %% [markdown]
 # ## How a lesson works
 #
 # - **Read and run.** `notebooks/` holds the lessons. Every figure is computed in front of you, or says where it was published.
 #   Published figures and yours stand side by side, with the name of the model that made each.
-# - **QUICK and FULL.** A lesson runs in under three minutes as it is. Set `FULL = True` where it is offered to repeat the
-#   published number of calls.
+# - **QUICK and FULL.** A lesson runs in under three minutes as it is, which is QUICK. Set `FULL = True` at its top for the long
+#   run: more sizes, and as many calls as were published where an experiment is repeated.
 # - **Practise.** In a lesson, `hint("name")` and `solution("name")` help with practice questions.
 # - **Earn points.** `exercises/` holds the graded questions. `check(...)` tries your function on examples and tells you what
-#   is likely wrong; `hint("name")` gives a little more at each call. Points are given by tests that you do not see.
+#   is likely wrong; `hint("name")` gives a little more at each call. Points are given by tests that you do not see, when your
+#   instructor grades the notebook that you hand in.
 #
 # ## Your own data
 #
-# Every lesson ends with a measurement on something of yours. Today's takes a minute: save any conversation in the OpenAI
-# chat format as `messages.json`, and run `ctxcourse count messages.json` in a terminal. The cell below does the same with the
-# conversation from the top of the page; put your own in its place.
+# Every lesson ends with a measurement on something of yours. Today's takes a minute: put a system message and a question of your own
+# into the cell, and see what they cost. Lesson 01 counts whole requests from a file.
 
 # %%
-parts.as_dict()
+mine = [
+    {"role": "system", "content": "Answer in one sentence."},
+    {"role": "user", "content": "What is the difference between a window and a budget?"},
+]
+buckets(mine, [], model).as_dict()
 
 # %% [markdown]
 # ## Quiz
@@ -176,13 +186,20 @@ quiz("00_start_here")
 # | buckets | the four parts of a prompt: system, tools, conversation, tool results |
 # | prefill | reading the prompt: all its tokens at once |
 # | decode | writing the answer: one token after the other |
+# | greedy decoding | always taking the most probable next token; the same prompt gives the same answer |
+# | control token | a token that marks structure, such as `<\|im_start\|>`; no text can spell it |
+# | render | to turn messages and tools into the prompt, by the chat template |
+# | scaffolding | what the template writes around any content |
+# | schema, catalogue, preamble | the description of one tool; all of them; what the template says about tools, once |
+# | fingerprint | a short name of the exact weights that gave an answer |
 # | KV cache | the keys and values kept of every token read, so that it need not be read again |
 # | prefix cache | a KV cache kept from one call to the next, of use as far as the new prompt begins with the old one |
 # | needle, distractor | the one record asked for; the others, that look like it |
 # | depth | where the needle stands: 0 is the first line, 1 the last |
 # | sliding window | keeping only the last so-many messages |
 # | compaction | replacing history by a summary |
-# | QUICK, FULL | a short run of an experiment, and one with the published number of calls |
+# | used, kept, taken | the tokens of the prompt; those reserved for the answer; both together |
+# | QUICK, FULL | the short run of a lesson, and the long one, with the published number of calls where there is one |
 #
 # ## Further reading
 #

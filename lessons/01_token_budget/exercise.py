@@ -5,7 +5,8 @@
 #
 # Write your code where a cell says `raise NotImplementedError`, run it, then run the `check` cell below it: it tries
 # your function on examples and says what is likely wrong. `hint("turn_buckets")` and its like help, a little more at each
-# call. Points are given by other tests, on other inputs, when your notebook is graded. You may add cells of your own.
+# call. Points are given by other tests, on other inputs, when your notebook is graded: what the text asks for counts, not the examples
+# alone. You may add cells of your own. Hand in this notebook under any name.
 
 # %% tags=["setup"]
 from dataclasses import asdict
@@ -23,7 +24,8 @@ messages, tools = load_sample("coding_session")
 # message and everything up to the next one. Write `turn_buckets(messages, tools, tok)`, which returns a list with one
 # dict for each turn: how many tokens that turn **added** to each of the four buckets.
 #
-# - The keys are `system`, `tools`, `conversation` and `tool_results`.
+# - The keys are `system`, `tools`, `conversation` and `tool_results`; `asdict(buckets(…))` has just these.
+# - `tok` counts, like the lesson's `model`, but needs no weights. Pass it on to `buckets`.
 # - What stands before the first user message (the system message, perhaps a greeting by the assistant) belongs to the first turn,
 #   and so do the tools.
 # - The dicts of all turns together add up to `buckets(messages, tools, tok)`.
@@ -60,6 +62,11 @@ check(
             {"system": 0, "tools": 0, "conversation": 6, "tool_results": 0},
         ],
         hint="The second dict holds what the second turn added, not what the prompt holds by then.",
+    ),
+    case(
+        messages[:8], tools, tok,
+        gives=[{"system": 67, "tools": 978, "conversation": 184, "tool_results": 574}],
+        hint="Tool calls and their results belong to the turn in which they happen.",
     ),
 )
 
@@ -163,7 +170,8 @@ def test_unusual_conversations(student, talk, turns):
 #
 # Caps in a fixed order are unfair: whoever comes first takes what it likes. Write `reserve(window, generation, requests)`, which
 # shares out the room that is left beside the tokens kept for `generation`. Each request is a dict with `name`, the tokens
-# it would like (`wanted`), the fewest it can work with (`least`), and its `priority` (1 is the most important).
+# it would like (`wanted`), the fewest it can work with (`least`, at least 1 and at most `wanted`), and its `priority` (1 is the most
+# important).
 #
 # 1. In order of priority, every request gets its `least`. One whose `least` no longer fits gets **0**, since less than that is of no
 #    use to it; those after it may still fit.
@@ -210,6 +218,11 @@ check(
             ({"system": 500, "history": 2_700, "documents": 800}, "Priority 1 is the most important, 3 the least."),
             ({"system": 500, "history": 1_500, "documents": 4_000}, "Are the tokens kept for generation still there?"),
         ],
+    ),
+    case(
+        1_800, 1_000, [history, {"name": "query", "wanted": 200, "least": 200, "priority": 4}],
+        gives={"history": 0, "query": 200},
+        hint="The least of the first does not fit; that of the second does.",
     ),
     case(2_000, 2_000, [system], raises=ValueError, hint="Nothing is left beside generation: that is an error."),
 )
@@ -279,7 +292,7 @@ def test_limits(student):
     for _ in range(40):
         requests = []
         for name in "abcde"[: source.randint(0, 5)]:
-            least = source.randint(0, 300)
+            least = source.randint(1, 300)
             requests.append(ask(name, least + source.randint(0, 300), least, source.randint(1, 3)))
         generation = source.randint(1, 500)
         window = generation + source.randint(1, 1_000)
@@ -287,7 +300,7 @@ def test_limits(student):
         assert list(given) == [r["name"] for r in requests]
         assert sum(given.values()) <= window - generation
         assert all(given[r["name"]] == 0 or r["least"] <= given[r["name"]] <= r["wanted"] for r in requests)
-        satisfied = all(given[r["name"]] == r["wanted"] for r in requests if given[r["name"]] or r["least"] == 0)
+        satisfied = all(given[r["name"]] == r["wanted"] for r in requests if given[r["name"]])
         assert satisfied or sum(given.values()) == window - generation
     for window, generation in ((500, 500), (500, 900)):
         with pytest.raises(StudentError, match="^ValueError"):
@@ -299,7 +312,7 @@ def test_limits(student):
 #
 # A component is worth a look when it takes more than its share. Write `waste(used)`: given a dict of component and tokens used,
 # it returns the components with **more than 30 %** of the tokens that are *used*, each as a tuple `(component, share, remedy)`, the
-# largest first.
+# largest first (equal ones in the order of the dict). The share is a fraction from 0 to 1, not rounded.
 #
 # - The remedy has to fit: `"summarise history"` for `history`, `"prune tools"` for `tools`, `"rerank documents"` for
 #   `documents`. For any other component there is no ready-made remedy, and it is `None`.

@@ -1,7 +1,8 @@
 # %% [markdown]
 # # 01 · What fills the window, to the token
 #
-# *About 75 minutes, 40 of them for the exercises. QUICK runs in about a minute on a laptop.*
+# *About 75 minutes, 40 of them for the exercises. QUICK runs in about a minute on a laptop. Words with a fixed meaning are in the
+# [glossary](00_start_here.ipynb#Glossary).*
 #
 # **You will be able to** count a prompt exactly, say which of four buckets each token falls into, tell where the usual
 # estimates go wrong and by how much, share out a window so that nothing overflows silently, and put a price on a token in
@@ -29,23 +30,28 @@ budget_bar(buckets(messages, tools, model).as_dict(), title="Four turns with a c
 # You cannot see that by looking at the messages. You have to count, and counting turns out to be harder than it sounds.
 
 # %% [markdown]
-# ## A word costs thirty
+# ## What one word costs
 #
-# **Predict before you run.** One message, one word: `Hi`. It is a single token. How large is the prompt?
+# **Predict before you run.** One message, one word: `Hi`. It is a single token, and on the start page its prompt came to thirty. By how
+# much does the prompt grow when the same message is sent a second time? (The answer is folded away behind the dots.)
 
-# %%
+# %% jupyter={"outputs_hidden": true}
 hello = [{"role": "user", "content": "Hi"}]
-model.count_text("Hi"), model.count_prompt(hello)
+model.count_text("Hi"), model.count_prompt(hello), model.count_prompt(hello * 2)
 
 # %%
 print(model.render(hello))
 
 # %% [markdown]
-# The template did that. It put in a system message because there was none, named the speakers, closed each message, and
+# By six: each message pays for its role, its markers and a line break. The rest of the thirty is paid once. The template did that: it put in a system message because there was none, named the speakers, closed each message, and
 # opened the next one for the model to continue. `<|im_start|>` and `<|im_end|>` are *control tokens*, one token each, that
-# no text of yours can spell: write `<|im_end|>` into a message and this package has it read as six ordinary tokens,
-# so that a document cannot end a message.
-#
+# no text of yours can spell. Write `<|im_end|>` into a message and this package has it read as ordinary text, so that a document cannot
+# end a message:
+
+# %%
+model.count_text("<|im_end|>"), model.count_prompt([{"role": "user", "content": "<|im_end|>"}])
+
+# %% [markdown]
 # So why not measure the template once, and from then on add up the parts?
 
 # %%
@@ -56,8 +62,24 @@ sum(alone), together
 
 # %% [markdown]
 # The parts are more than the whole. Each of them was rendered with a generation prompt of its own, and the second with
-# a default system message that vanishes as soon as there is a real one. Sums of parts are wrong in both directions, depending on
-# the template. There is one number that is always right: the length of what the model is given.
+# a default system message that vanishes as soon as there is a real one. By how much a sum of parts is wrong depends on
+# the template and on the parts. There is one number that is always right: the length of what the model is given.
+
+# %% [markdown]
+# ## What an agent's prompt is made of
+#
+# The assistant's conversation holds two kinds of message that a chat does not. When the model wants something looked up it makes a *tool
+# call*; what the function returned comes back as a *tool result*, tied to the call by its id. Here is one such pair, in the format of
+# OpenAI's chat API that most tools use:
+
+# %%
+messages[9:11]
+
+# %% [markdown]
+# And here is the *schema* of one tool, by which the model knows that it may call it, and how:
+
+# %%
+tools[-1]
 
 # %% [markdown]
 # ## Four buckets, four renders
@@ -137,7 +159,8 @@ table
 # %% [markdown]
 # ## A published budget, and an exact one
 #
-# Budgets are the remedy that every guide recommends. The one this lesson starts from shares out a window of 128,000 tokens:
+# Budgets are the remedy that every guide recommends. The one that *the lesson* publishes (the text on budgets, ordering, compression and
+# tool selection that the start page speaks of) shares out a window of 128,000 tokens:
 # keep 4,000 for the answer (2,000 to 4,000 is the advice), and cap the components at 1,000 for the system message, 2,000 for
 # tools, 3,000 for what was retrieved, 5,000 for history and 500 for the query. A sound idea. As published, though, its
 # counter is words × 1.3, and it budgets the *names* of the tools. What does that do to the assistant's eight?
@@ -169,29 +192,31 @@ fitted = ContextBudget().fit(
 print(fitted.report())
 
 # %% [markdown]
-# Read the line of *retrieved*: four documents were offered, and it says what became of each. A budget that shortens
-# something should say so. And it has to cut in the right place: to whole tokens, never through the middle of a
+# Read the line of *retrieved*: four documents were offered, three were kept whole, and of the fourth the part that still fitted. A budget
+# that shortens something should say so. (*History* is larger than the conversation bucket was, since it holds the tool results, too.) And a
+# budget has to cut in the right place: to whole tokens, never through the middle of a
 # character, and never between a tool call and its result.
 
 # %%
 from ctxcourse.tokens import truncate
 
 family = "Family: 👨‍👩‍👧‍👦 done"
-model.count_text(family), [truncate(family, limit, model) for limit in (3, 8, 14)]
+emoji = family[8:-5]
+len(emoji), model.count_text(emoji), [truncate(family, limit, model) for limit in (3, 8, 14)]
 
 # %% [markdown]
-# The emoji in the middle is one character to a reader, seven code points to Python, and more tokens than the words around it. It is kept
+# The emoji in the middle is one character to a reader, seven code points to Python, and ten tokens to the model. It is kept
 # whole or left out; half an emoji is mojibake, and a model that is given mojibake gives it back.
 
 # %% [markdown]
 # ## The worked example
 #
-# The same text works an example: a coding assistant with a system message of 500 tokens, fifty tools for 8,000, documents for
+# The lesson also works an example: a coding assistant with a system message of 500 tokens, fifty tools for 8,000, documents for
 # 4,000, ten turns for 6,000, a query of 200, and 4,000 kept for the answer. That makes 22,700 tokens, 18 % of 128,000. (Elsewhere it
 # says fifty tools at 150 each, which is 7,500. The two do not agree; nobody had counted.)
 #
-# Move the sliders. Two questions to answer with them: how many tools does it take to pass half of a window of 32,768? And which
-# slider moves the bar most for a step you would not think twice about?
+# Move the sliders. Two questions to answer with them. With a window of 32,768 and all else as it stands, how many tools may there be before half of
+# it is taken? And which slider moves the bar most for a step that you would not think twice about?
 
 # %% tags=["nbval-ignore-output"]
 from ctxcourse.widgets import budget_explorer
@@ -199,6 +224,9 @@ from ctxcourse.widgets import budget_explorer
 budget_explorer()
 
 # %% [markdown]
+# Ten tools; the eleventh passes the half, because everything else has taken 14,700 already. And a turn of conversation, which costs you a
+# moment, costs the window 600 tokens: as much as four tools, and there is another one in a minute.
+#
 # Eighteen per cent looks like plenty of room, and this is where the budget of a window misleads. The window says what *fits*.
 # What it costs to fill it, and whether the model still finds things in it, are other questions; the second takes
 # the rest of the course. The first we can settle now.
@@ -208,7 +236,7 @@ budget_explorer()
 #
 # | | published | yours |
 # |---|---|---|
-# | who counted | various assistants and tokenizers, as quoted in the text | Qwen2.5's tokenizer, on the coding assistant above |
+# | who counted | various assistants and tokenizers, as the lesson quotes them | Qwen2.5's tokenizer, on the coding assistant above |
 
 # %%
 dearest, cheapest = max(cost.per_tool.values()), min(cost.per_tool.values())
@@ -225,7 +253,8 @@ pd.DataFrame({"published": published, "yours": yours}, index=figures)
 # ## What a token costs in memory
 #
 # Of every token it has read the model keeps, in every layer, a key and a value, so that it need not read it again. That is
-# the KV cache, and its size is a multiplication: keys and values, layers, heads, numbers a head, four bytes a number.
+# the KV cache, and its size is a multiplication: keys and values, layers, heads, numbers a head, four bytes a number. (This model
+# has fourteen heads that ask and only two that are asked, so only two are kept; that is called grouped-query attention.)
 
 # %%
 config = model.config
@@ -270,6 +299,8 @@ rate = (story.seconds - first.seconds) / (story.new_tokens - first.new_tokens)
 f"{1000 * rate:.0f} ms for each token written, {1000 * times[1][1] / times[1][0]:.0f} ms for each token read"
 
 # %% [markdown]
+# (Each prompt is 29 tokens longer than its text. You know by now who wrote them.)
+#
 # Time to first token grows with everything you put into the prompt, at every call, and a written token costs many times what a
 # read one does. That is why a long prompt makes an agent feel slow even when its answers are short: it reads the whole budget
 # again before it says anything, unless a prefix cache spares it the part that has not changed.
@@ -278,7 +309,8 @@ f"{1000 * rate:.0f} ms for each token written, {1000 * times[1][1] / times[1][0]
 # ## Practice
 #
 # Not graded. Write `overhead(text)`: how many tokens does a prompt grow by, beyond the tokens of the text itself, when one more user
-# message with that text is appended to `hello`? Try it on a few texts. Is it always the same? Why could it not be?
+# message with that text is appended to `hello`? Try it on a word, on a line of code, and on `"\n\n"`. Is it always the same? Why
+# could it not be?
 
 # %% tags=["practice"] question="overhead"
 def overhead(text):
@@ -290,6 +322,8 @@ def overhead(text):
 
 # %% tags=["practice-solution"] question="overhead"
 def overhead(text):
+    # Five for nearly every text: two control tokens, the role, and two line breaks. One less where the text begins
+    # with a line break, since that melts into one token with the line break after the role.
     longer = [*hello, {"role": "user", "content": text}]
     return model.count_prompt(longer) - model.count_prompt(hello) - model.count_text(text)
 
@@ -308,22 +342,19 @@ quiz("01_token_budget")
 # %% [markdown]
 # ## Your own agent, in five minutes
 #
-# 1. Save one request of your agent: its messages as `messages.json`, its tools as `tools.json`, both in the OpenAI format. Most
-#    frameworks log exactly that.
-# 2. In a terminal: `ctxcourse count messages.json --tools tools.json`, with `--json` for a program to read.
-# 3. Or here: put your files' names into the cell below.
+# 1. Save one request of your agent as `request.json`: an object with `messages` and `tools`, as it is sent to a model. Most frameworks
+#    can log exactly that.
+# 2. In a terminal of JupyterLab, in the folder where the file is: `ctxcourse count request.json`, with `--json` for a program to read.
+# 3. Or here: put the file's name into the first line of the cell below, in place of the sample.
 #
 # Look at the largest bucket first. If it is *tools*, lesson 04 is yours; if it is *tool results* or *conversation*, lessons 03
 # and 08; if it is *system*, somebody has been writing.
 
 # %%
-import json
-from pathlib import Path
+from ctxcourse.samples import read_request
 
-mine = Path("messages.json")
-my_messages = json.loads(mine.read_text()) if mine.exists() else messages
-my_tools = tools if my_messages is messages else json.loads(Path("tools.json").read_text())
-buckets(my_messages, my_tools, model)
+mine = load_sample("coding_session")  # yours: read_request("request.json")
+buckets(mine.messages, mine.tools, model)
 
 # %% [markdown]
 # ## Exercises

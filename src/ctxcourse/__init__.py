@@ -1,4 +1,4 @@
-"""Context engineering for language models, measured on a real model: the helper package of the workbook.
+"""Context engineering for language models, measured on a real model: the package of the workbook.
 
 The names below are loaded when they are first used, so that importing the package costs next to nothing.
 """
@@ -39,7 +39,6 @@ __all__ = [
     "load_model",
     "load_tokenizer",
 ]
-__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:

@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 from ctxcourse.errors import CourseError
 from ctxcourse.fitted import FittedPrompt, Row
-from ctxcourse.messages import Message, MessageError, Tool, check_pairs, normalise, normalise_tools
-from ctxcourse.plain import checked_text, kind, shown
+from ctxcourse.messages import Message, MessageError, Tool, normalise_tools, paired
+from ctxcourse.plain import checked_string, kind, shown
 from ctxcourse.tokens import Counter
 from ctxcourse.trimming import cut_documents, cut_history, cut_text, cut_tools
 
@@ -139,14 +139,14 @@ class _Parts:
     @classmethod
     def of(cls, system: Any, tools: Any, retrieved: Any, history: Any, query: Any) -> "_Parts":
         for name, text in (("system", system), ("query", query)):
-            _text(text, name, optional=True)
+            if text is not None:
+                checked_string(text, name)
         documents = [retrieved] if isinstance(retrieved, str) else retrieved
         if not isinstance(documents, list | tuple | None):
             raise MessageError(f"retrieved must be a list of texts, not {kind(retrieved)}: {shown(retrieved)}")
         for index, document in enumerate(documents or ()):
-            _text(document, f"retrieved document {index}")
-        past = normalise([] if history is None else history)
-        check_pairs(past)
+            checked_string(document, f"retrieved document {index}")
+        past = paired([] if history is None else history)
         for index, message in enumerate(past):
             if message["role"] == "system":
                 raise MessageError(f"history message {index} is a system message: pass its text as system=…")
@@ -159,14 +159,6 @@ class _Parts:
         asks = texts or self.query is not None
         closing = [{"role": "user", "content": "\n\n".join(texts)}] if asks else []
         return [*opening, *self.history, *closing]
-
-
-def _text(value: Any, name: str, optional: bool = False) -> None:
-    if value is None and optional:
-        return
-    if not isinstance(value, str):
-        raise MessageError(f"{name} must be a string, not {kind(value)}: {shown(value)}")
-    checked_text(value, name)
 
 
 @dataclass

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import typer
 
@@ -41,22 +40,6 @@ def _clear_errors() -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-def _read_json(path: Path, what: str) -> Any:
-    try:
-        text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
-        return json.loads(text)
-    except OSError as error:
-        raise CourseError(f"{path} cannot be read: {error.strerror}. Give a file of {what}.") from error
-    except UnicodeDecodeError as error:
-        raise CourseError(f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error
-    except json.JSONDecodeError as error:
-        raise CourseError(
-            f"{path} is not valid JSON: {error.msg} in line {error.lineno}, column {error.colno}."
-        ) from error
-    except RecursionError as error:
-        raise CourseError(f"{path} is nested too deeply to be {what}.") from error
-
-
 @app.command()
 def doctor(model: ModelName = None) -> None:
     """Check the set-up: versions, model, fingerprint, memory, and one answer from the model."""
@@ -86,25 +69,32 @@ def ask(
     with _clear_errors():
         if not question.strip():
             raise CourseError("The question is empty. Give it as one argument, in quotes.")
+        typer.echo("reading the weights, then the question …", err=True)
         completion = load_model(model).complete(question, max_new_tokens=max_new_tokens)
         typer.echo(json.dumps(asdict(completion), ensure_ascii=False) if as_json else completion.text)
 
 
 @app.command()
 def count(
-    messages: Annotated[Path, typer.Argument(help="A JSON file with a list of chat messages ('-': standard input).")],
+    messages: Annotated[
+        Path,
+        typer.Argument(
+            help="A JSON file: a list of messages, or a request with `messages` and `tools` (-: standard input)."
+        ),
+    ],
     tools: Annotated[Path | None, typer.Option(help="A JSON file with a list of tool schemas.")] = None,
     model: ModelName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with whole numbers.")] = False,
 ) -> None:
     """Count a prompt to the token, in four buckets: system, tools, conversation, tool results."""
     from ctxcourse.loading import load_tokenizer
+    from ctxcourse.samples import read_json, read_request
     from ctxcourse.tokens import buckets
 
     with _clear_errors():
-        conversation = _read_json(messages, "chat messages")
-        schemas = _read_json(tools, "tool schemas") if tools else []
-        parts = buckets(conversation, schemas, load_tokenizer(model)).as_dict()
+        request = read_request(messages)
+        schemas = read_json(tools) if tools else request.tools
+        parts = buckets(request.messages, schemas, load_tokenizer(model)).as_dict()
         if as_json:
             typer.echo(json.dumps(parts))
             return
@@ -118,27 +108,43 @@ def grade(
     paths: Annotated[list[Path], typer.Argument(help="Submissions: notebooks, or folders of them.")],
     grades: Annotated[Path | None, typer.Option(help="Write the marks to this .json or .csv file.")] = None,
     solutions: Annotated[Path | None, typer.Option(help="The folder of solution notebooks.")] = None,
-    exercise: Annotated[str | None, typer.Option(help="Grade everything as this lesson's exercise.")] = None,
+    lesson: Annotated[str | None, typer.Option(help="Grade everything as this lesson's exercises.")] = None,
     junitxml: Annotated[Path | None, typer.Option(help="Write a JUnit report to this file.")] = None,
     workers: Annotated[int, typer.Option(min=1, help="How many submissions to grade at once.")] = 1,
     timeout: Annotated[float, typer.Option(help="Seconds that one cell of a submission may take.")] = 60.0,
-    sandbox: Annotated[str, typer.Option(help="auto: bubblewrap where it works; require; none.")] = "auto",
+    sandbox: Annotated[
+        Literal["auto", "require", "none"], typer.Option(help="auto: bubblewrap where it works; require; none.")
+    ] = "auto",
     show_hidden: Annotated[bool, typer.Option("--show-hidden", help="Show failed hidden tests, here only.")] = False,
 ) -> None:
     """Grade submissions: the same as `pytest --nbval`, with good defaults. Exit status 0: every point earned."""
     from ctxcourse.grading.run import grade as run
 
     with _clear_errors():
-        status = run(paths, grades=grades, solutions=solutions, exercise=exercise, junitxml=junitxml, workers=workers)
+        status = run(
+            paths,
+            grades=grades,
+            solutions=solutions,
+            lesson=lesson,
+            junitxml=junitxml,
+            workers=workers,
+            timeout=timeout,
+            sandbox=sandbox,
+            show_hidden=show_hidden,
+        )
     raise typer.Exit(status)
 
 
 @app.command()
 def release(destination: Path) -> None:
     """Make the student release in a new folder: everything but solutions, hidden tests and their sources."""
-    from ctxcourse.authoring.release import release as make
-
     with _clear_errors():
+        try:
+            from ctxcourse.authoring.release import release as make
+        except ModuleNotFoundError as error:
+            raise CourseError(
+                "This is a student release already, or the extra packages for instructors are missing."
+            ) from error
         typer.echo(f"{len(make(destination))} files in {destination}")
 
 
@@ -198,4 +204,7 @@ def model_remove(model: ModelName = None) -> None:
     from ctxcourse.model.weights import remove_model
 
     with _clear_errors():
-        typer.echo(f"{remove_model(model) / 1e9:.2f} GB freed")
+        freed = remove_model(model)
+        typer.echo(
+            f"{freed / 1e9:.2f} GB freed" if freed else "nothing to remove: what is not in the cache is left alone"
+        )

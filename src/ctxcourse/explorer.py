@@ -12,7 +12,7 @@ from ctxcourse import needle
 from ctxcourse.model.qwen import Model
 from ctxcourse.needle import Outcome, Register
 from ctxcourse.pictures import OUTCOME_COLOURS
-from ctxcourse.running import Runner, ShouldStop, Work
+from ctxcourse.running import Runner, ShouldStop, Work, cost_text
 
 UNFOLDED = 30  # registers up to this length are shown whole
 AROUND = 3  # records left visible around a marked one in a longer register
@@ -29,7 +29,7 @@ class NeedleExplorer(W.VBox):
     ``stop_button``), ``question``, ``answer``, ``history``, ``register_view``.
     """
 
-    def __init__(self, model: Model, length: int = 25, depth: float = 0.5, seed: int = 1) -> None:
+    def __init__(self, model: Model, length: int = 25, depth: float = 0.625, seed: int = 1) -> None:
         self.model = model
         self.outcome: Outcome | None = None
         self._rows: list[str] = []
@@ -135,7 +135,6 @@ def badge(outcome: Outcome) -> str:
 
 def outcome_html(outcome: Outcome, register: Register) -> str:
     """Return an answer with its class, whose number it is, its tokens and its seconds as HTML."""
-    done = outcome.completion
     owners = [record.owner for record in register.records if record.extension == outcome.found]
     verdict = {
         "hit": "the right number",
@@ -146,8 +145,7 @@ def outcome_html(outcome: Outcome, register: Register) -> str:
         '<div class="ctx-answer" style="font-size:110%"><b>Answer:</b> '
         f"<code>{html.escape(outcome.answer) or '(nothing)'}</code> {badge(outcome)} "
         f"{verdict}</div>"
-        f"<div>{done.prompt_tokens:,} tokens in the prompt, {done.computed_tokens:,} of them computed, "
-        f"{done.new_tokens} new; {done.seconds:.1f} seconds</div>"
+        f"<div>{cost_text(outcome.completion)}</div>"
     )
 
 

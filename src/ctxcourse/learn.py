@@ -65,11 +65,18 @@ class Checked:
 
     def __repr__(self) -> str:
         """The ticks as plain text."""
-        return "\n".join(f"✓ {line}" for line in self.lines)
+        return "\n".join([*(f"✓ {line}" for line in self.lines), self.closing])
+
+    @property
+    def closing(self) -> str:
+        """What passing these examples means, and what it does not."""
+        count = len(self.lines)
+        passed = "The example passes" if count == 1 else f"All {count} examples pass"
+        return f"{passed}; read the question once more for the rest."
 
     def _repr_html_(self) -> str:
         items = "".join(f"<li>✓ <code>{html.escape(line)}</code></li>" for line in self.lines)
-        return f'<ul style="list-style:none;padding-left:0">{items}</ul>'
+        return f'<ul style="list-style:none;padding-left:0">{items}<li>{self.closing}</li></ul>'
 
 
 @dataclass(frozen=True)
@@ -123,6 +130,7 @@ def check(function: Any, *cases: Case) -> Checked:
     >>> check(sum, case([1, 2], gives=3), case([], gives=0))
     ✓ sum([1, 2]) gives 3
     ✓ sum([]) gives 0
+    All 2 examples pass; read the question once more for the rest.
     """
     name = getattr(function, "__name__", None) or type(function).__name__
     if not callable(function):
@@ -177,18 +185,19 @@ _hints_seen: dict[str, int] = {}
 def _problem(function: Callable[..., Any], name: str, one: Case) -> str | None:
     """What is wrong with the function in this case, the hint included; None where nothing is."""
     arguments, named = copy_data(one.arguments), copy_data(one.named)
+    raised = False
     try:
         value = function(*arguments, **named)
     except NotImplementedError as problem:
         if one.raises is None or not issubclass(NotImplementedError, one.raises):
             raise NotAttempted(f"○ {name} is not attempted yet: replace `raise NotImplementedError(…)`.") from None
-        value = problem
-    except Exception as problem:
+        value, raised = problem, True
+    except (Exception, SystemExit) as problem:
         if one.raises is None:
-            return _with_hint(explain(problem, function), one)
+            return explain(problem, function)
         wrong = _wrong_exception(problem, one, function)
         return _with_hint(wrong, one) if wrong else None
-    if one.raises is not None and not isinstance(value, one.raises):
+    if one.raises is not None and not raised:
         if value is None and _is_empty(function):
             raise NotAttempted(f"○ {name} is not attempted yet: its body is empty.")
         return _with_hint(f"returns {show(value)}; it should raise {one.raises.__name__}.", one)
@@ -199,7 +208,10 @@ def _problem(function: Callable[..., Any], name: str, one: Case) -> str | None:
     wrong = difference(value, one.gives, one.tolerance)
     if wrong:
         known = next((text for mistake, text in one.mistakes if same(value, mistake, one.tolerance)), None)
-        return f"{wrong}\n{known}" if known else _with_hint(wrong, one)
+        if known:
+            return f"{wrong}\n{known}"
+        # a hint is about the value; where the kind of thing returned is wrong, the difference says all there is
+        return _with_hint(wrong, one) if type(value) is type(one.gives) else wrong
     return _changed(arguments, named, one)
 
 
@@ -207,7 +219,7 @@ def _with_hint(text: str, one: Case) -> str:
     return f"{text}\n{one.hint}" if one.hint else text
 
 
-def _wrong_exception(problem: Exception, one: Case, function: Callable[..., Any]) -> str | None:
+def _wrong_exception(problem: BaseException, one: Case, function: Callable[..., Any]) -> str | None:
     assert one.raises is not None
     if not isinstance(problem, one.raises):
         return f"{explain(problem, function)}\nIt should raise {one.raises.__name__} here."
@@ -233,6 +245,8 @@ def copy_data(value: Any) -> Any:
     """Copy lists, tuples, dictionaries and sets all the way down; other objects inside stay the same."""
     if type(value) in (list, tuple, set):
         return type(value)(copy_data(item) for item in value)
+    if type(value).__module__ == "numpy" and hasattr(value, "copy"):
+        return value.copy()
     if type(value) is dict:
         return {key: copy_data(item) for key, item in value.items()}
     return value

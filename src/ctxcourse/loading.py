@@ -34,8 +34,7 @@ def load_model(name: str | None = None, progress: Progress | None = None) -> Mod
     Raises:
         WeightsError: the model cannot be found, fetched or checked.
     """
-    folder = _folder(name, progress)
-    return _model(ModelFolder(folder.artefact, folder.path, folder.fingerprint))
+    return _model(_folder(name, progress))
 
 
 def load_tokenizer(name: str | None = None, progress: Progress | None = None) -> ChatTokenizer:

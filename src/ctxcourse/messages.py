@@ -4,11 +4,10 @@ A *message* is one entry; a *step* is an assistant message with its tool calls a
 *turn* is a user message and everything up to the next one.
 """
 
-import json
 from typing import Any
 
 from ctxcourse.pairing import Message, fill_ids, first_problem, repaired
-from ctxcourse.plain import MessageError, checked_text, copy_json, kind, shown
+from ctxcourse.plain import MessageError, checked_string, checked_text, copy_json, kind, shown, strict_json
 from ctxcourse.toolschemas import Tool, normalise_tools
 
 __all__ = [
@@ -18,6 +17,7 @@ __all__ = [
     "check_pairs",
     "normalise",
     "normalise_tools",
+    "paired",
     "repair",
     "split_system",
     "steps",
@@ -76,9 +76,7 @@ def _normal_message(message: Any, index: int) -> Message:
     normal: Message = {"role": role, "content": _content(message, bool(calls), where)}
     name = message.get("name")
     if name is not None:
-        if not isinstance(name, str):
-            raise MessageError(f"{where}: the name must be a string, not {kind(name)}: {shown(name)}")
-        normal["name"] = checked_text(name, f"{where}, name")
+        normal["name"] = checked_string(name, f"{where}: the name")
     if calls:
         if role != "assistant":
             raise MessageError(f"{where} makes tool calls: only an assistant message can; change its role")
@@ -192,7 +190,7 @@ def _arguments(arguments: Any, where: str) -> dict[str, Any]:
     value = arguments
     if isinstance(value, str):
         try:
-            value = json.loads(value) if value.strip() else None
+            value = strict_json(value) if value.strip() else None
         except (ValueError, RecursionError) as error:
             raise MessageError(
                 f"{where}: the arguments are no valid JSON ({error}): {shown(arguments)}; correct them or pass a dict"
@@ -218,10 +216,14 @@ def check_pairs(messages: Any) -> None:
         ...
     ctxcourse.plain.MessageError: message 0 answers the call 'c1', which no message makes: remove it or add ...
     """
-    _paired(messages)
+    paired(messages)
 
 
-def _paired(messages: Any) -> list[Message]:
+def paired(messages: Any) -> list[Message]:
+    """Return a normalised copy of a conversation whose calls and results are known to be paired.
+
+    Raises MessageError as `normalise` and `check_pairs` do.
+    """
     normal = normalise(messages)
     problem = first_problem(normal)
     if problem:
@@ -260,7 +262,7 @@ def steps(messages: Any) -> list[list[Message]]:
     [1, 1]
     """
     units: list[list[Message]] = []
-    for message in _paired(messages):
+    for message in paired(messages):
         if message["role"] == "tool":
             units[-1].append(message)
         else:
@@ -278,7 +280,7 @@ def turns(messages: Any) -> list[list[Message]]:
     1
     """
     units: list[list[Message]] = []
-    for message in split_system(_paired(messages))[1]:
+    for message in split_system(paired(messages))[1]:
         if message["role"] == "user" or not units:
             units.append([])
         units[-1].append(message)

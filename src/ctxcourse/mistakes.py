@@ -101,6 +101,10 @@ def _inner(actual: Any, expected: Any, tolerance: float, at: str) -> str | None:
     where = f"{at} is" if at else "returns"
     if type(actual).__module__ == "numpy" and getattr(actual, "shape", None) == ():
         actual = actual.item()
+    if type(actual).__module__ == type(expected).__module__ == "numpy":
+        actual, expected = actual.tolist(), expected.tolist()
+    if isinstance(actual, bool) and _is_number(expected):
+        return f"{where} a truth value, {actual}; expected is {show(expected)}."
     if _is_number(actual) and _is_number(expected):
         return None if _close(actual, expected, tolerance) else _number(actual, expected, tolerance, where)
     if isinstance(expected, (*_CONTAINERS, str, bool)) and not isinstance(actual, _family(expected)):
@@ -135,6 +139,8 @@ def _sequence(actual: Any, expected: Any, tolerance: float, at: str) -> str | No
 
 
 def _same_values(actual: Any, expected: Any, tolerance: float) -> bool:
+    if len(expected) > 200:  # every item is held against every other
+        return False
     left = list(expected)
     for item in actual:
         match = next((place for place, other in enumerate(left) if same(item, other, tolerance)), None)

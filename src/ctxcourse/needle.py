@@ -131,13 +131,15 @@ def register(records: int = 25, seed: int = 1) -> Register:
     """Draw a register: the same seed gives the same one, and a shorter one is the beginning of a longer one.
 
     Tickets are five digits after ``INC-``, extensions four that stand in none of the tickets drawn.
-    Raises `RegisterError` for fewer than 1 or more than 140 records.
+    Raises `RegisterError` for fewer than 1 or more than 140 records, or a seed that is no whole number from 0 up.
 
     >>> register(records=2, seed=1).records == register(records=140, seed=1).records[:2]
     True
     """
     if isinstance(records, bool) or not isinstance(records, int) or not 1 <= records <= LONGEST:
         raise RegisterError(f"records={records!r}: a register has from 1 to {LONGEST} records")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise RegisterError(f"seed={seed!r}: a seed is a whole number from 0 up")
     draw = random.Random(seed)
     tickets = draw.sample(range(10_000, 100_000), LONGEST)
     owners = draw.sample(OWNERS, LONGEST)

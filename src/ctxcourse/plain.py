@@ -1,5 +1,6 @@
 """What may stand in a prompt: Unicode text and JSON data, checked once, at the border."""
 
+import json
 import math
 import re
 from typing import Any
@@ -30,6 +31,30 @@ def shown(value: object, longest: int = 60) -> str:
     except Exception:  # a broken __repr__ must not hide the error that is being reported
         text = f"<{type(value).__name__}>"
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def strict_json(text: str) -> Any:
+    """Return what a JSON text holds, where no object names a key twice: one of the two values would be lost.
+
+    Raises ValueError: JSONDecodeError for no JSON, else a plain one for a repeated key or a number that is too long.
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        content = dict(pairs)
+        if len(content) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise ValueError(f"an object has the key {shown(twice)} twice")
+        return content
+
+    return json.loads(text, object_pairs_hook=once)
+
+
+def checked_string(value: Any, where: str) -> str:
+    """Return ``value`` unchanged, or raise MessageError if it is no string that can be encoded as UTF-8."""
+    if not isinstance(value, str):
+        raise MessageError(f"{where} must be a string, not {kind(value)}: {shown(value)}")
+    return checked_text(value, where)
 
 
 def checked_text(text: str, where: str) -> str:

@@ -150,7 +150,7 @@ def _window_row(axes: Axes, used: int, window: int) -> None:
     inside = abs(share - edge) > 2 * half + 0.02
     height = 1.2 if inside else 1.53
     axes.text(middle, height, label, ha="center", va="center", fontsize=10, color=colour, bbox=box)
-    filled = "used"
+    filled = "taken"
     if min(share, edge) > _text_width(filled, 10) + 0.01:
         axes.text(min(share, edge) / 2, 1.2, filled, ha="center", va="center", fontsize=10, color=PAPER)
     for top, bottom in ((0.0, 0.0), (share, 1.0)) if used else ():

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import ipywidgets as W
 
 from ctxcourse.errors import CourseError
-from ctxcourse.model.qwen import Cancelled
+from ctxcourse.model.qwen import Cancelled, Completion
 
 ShouldStop = Callable[[], bool]
 Work = Callable[[ShouldStop], Any]
@@ -25,6 +25,14 @@ TICK = 0.4  # seconds between two looks at the clock
 _computing = threading.Lock()
 # The pace of a model's last answer; None after its first, which also brings the weights into memory.
 _seconds_per_token: WeakKeyDictionary[Any, float | None] = WeakKeyDictionary()
+
+
+def cost_text(completion: Completion) -> str:
+    """Return what an answer cost, in tokens and seconds."""
+    return (
+        f"{completion.prompt_tokens:,} tokens in the prompt, {completion.computed_tokens:,} of them computed, "
+        f"{completion.new_tokens} new; {completion.seconds:.1f} seconds"
+    )
 
 
 def error_html(error: BaseException) -> str:

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import regex  # type: ignore[import-untyped, unused-ignore]
 
-from ctxcourse.messages import Message, Tool, check_pairs, normalise, normalise_tools, split_system
-from ctxcourse.plain import MessageError, checked_text, kind, shown
+from ctxcourse.messages import Message, Tool, normalise, normalise_tools, paired, split_system
+from ctxcourse.plain import MessageError, checked_string, shown
 
 _PUBLISHED_TOKENS_PER_WORD = 1.3
 
@@ -52,7 +52,7 @@ def count_text(text: str, counter: Counter) -> int:
 
     Raises MessageError if ``text`` is no string or no valid Unicode.
     """
-    return counter.count_text(_checked(text))
+    return counter.count_text(checked_string(text, "the text"))
 
 
 def count_prompt(messages: Any, tools: Any, counter: Counter) -> int:
@@ -60,15 +60,8 @@ def count_prompt(messages: Any, tools: Any, counter: Counter) -> int:
 
     Raises MessageError for messages and tools that are no valid conversation, see `normalise` and `check_pairs`.
     """
-    ready = normalise(messages)
-    check_pairs(ready)
+    ready = paired(messages)
     return counter.count_prompt(ready, normalise_tools(tools))
-
-
-def _checked(text: Any) -> str:
-    if not isinstance(text, str):
-        raise MessageError(f"the text must be a string, not {kind(text)}: {shown(text)}")
-    return checked_text(text, "the text")
 
 
 @dataclass(frozen=True)
@@ -110,8 +103,7 @@ def buckets(messages: Any, tools: Any, counter: Counter) -> Buckets:
     >>> parts.system == tok.count_prompt([])
     True
     """
-    ready = normalise(messages)
-    check_pairs(ready)
+    ready = paired(messages)
     catalogue = normalise_tools(tools)
     opening, _ = split_system(ready)
     total = counter.count_prompt(ready, catalogue)
@@ -181,7 +173,7 @@ def truncate(text: str, max_tokens: int, counter: Counter) -> str:
     >>> truncate("Attention is a budget.", 0, tok)
     ''
     """
-    _checked(text)
+    checked_string(text, "the text")
     if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 0:
         raise MessageError(f"max_tokens must be an integer from 0 up, not {shown(max_tokens)}")
     if max_tokens == 0 or counter.count_text(text) <= max_tokens:

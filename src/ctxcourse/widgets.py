@@ -11,7 +11,7 @@ from ctxcourse.explorer import NeedleExplorer
 from ctxcourse.model.qwen import Completion, Model
 from ctxcourse.plots import Picture, budget_bar
 from ctxcourse.prompt_html import prompt_view
-from ctxcourse.running import Runner, ShouldStop, Work
+from ctxcourse.running import Runner, ShouldStop, Work, cost_text
 
 __all__ = [
     "AskBox",
@@ -87,12 +87,11 @@ class AskBox(W.VBox):
 
     def _show(self, completion: Completion) -> None:
         self.completion = completion
-        ended = "it ended there" if completion.stop_reason == "stop" else "cut off by the limit of new tokens"
+        ended = "" if completion.stop_reason == "stop" else ", cut off by the limit of new tokens"
         self.answer.value = (
             f'<div class="ctx-answer"><b>Answer:</b> <div style="white-space:pre-wrap;font-size:110%;'
             f'border-left:4px solid currentColor;padding-left:8px">{html.escape(completion.text)}</div>'
-            f"{completion.prompt_tokens:,} tokens in the prompt, {completion.computed_tokens:,} of them computed, "
-            f"{completion.new_tokens} new ({ended}); {completion.seconds:.1f} seconds</div>"
+            f"{cost_text(completion)}{ended}</div>"
         )
 
 
@@ -185,19 +184,23 @@ def _slider(description: str, value: int, top: int, step: int) -> W.IntSlider:
 
 
 def budget_table(parts: dict[str, int], window: int) -> str:
-    """Return the figures of a budget as an HTML table: tokens, share of what is used, share of the window."""
-    used = sum(parts.values())
-    left = window - used
-    rows = [*parts.items(), ("used", used)]
-    lines = "".join(
-        f"<tr><td>{name}</td>{_cell(f'{size:,}')}{_cell(_percent(size, used))}{_cell(_percent(size, window))}</tr>"
-        for name, size in rows
-    )
+    """Return the figures of a budget as an HTML table: tokens, share of the prompt, share of the window.
+
+    The prompt is what is *used*; ``generation`` is *kept* for the answer, so it has no share of the prompt.
+    """
+    prompt = sum(size for name, size in parts.items() if name != "generation")
+    taken = sum(parts.values())
+    left = window - taken
+    rows = [*parts.items(), ("prompt", prompt), ("taken, with the answer", taken)]
+    lines = ""
+    for name, size in rows:
+        share = _percent(size, prompt) if name in parts and name != "generation" else ""
+        lines += f"<tr><td>{name}</td>{_cell(f'{size:,}')}{_cell(share)}{_cell(_percent(size, window))}</tr>"
     rest = ("left", left) if left >= 0 else ("too many", -left)
     lines += f"<tr><td>{rest[0]}</td>{_cell(f'{rest[1]:,}')}<td></td>{_cell(_percent(rest[1], window))}</tr>"
     head = "".join(
         f"<th style='padding:0 12px;text-align:right'>{name}</th>"
-        for name in ("tokens", "of what is used", "of the window")
+        for name in ("tokens", "of the prompt", "of the window")
     )
     return f'<table class="ctx-budget" style="line-height:1.7"><tr><th></th>{head}</tr>{lines}</table>'
 
@@ -210,7 +213,7 @@ def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
 
-def needle_explorer(model: Model, length: int = 25, depth: float = 0.5, seed: int = 1) -> NeedleExplorer:
+def needle_explorer(model: Model, length: int = 25, depth: float = 0.625, seed: int = 1) -> NeedleExplorer:
     """Return the needle explorer: a register, a marked record, and the model's answer at any length and depth."""
     return NeedleExplorer(model, length, depth, seed)
 

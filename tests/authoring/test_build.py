@@ -1,4 +1,4 @@
-"""What the builder writes, and what its check finds."""
+"""What the builder writes."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_executed_outputs_are_clean(built: Path) -> None:
     assert not any("execution" in cell.metadata for cell in lesson.cells)
     solution = read(built, "solutions/01_turns")
     (checked,) = (cell for cell in solution.cells if "check" in cell.metadata.get("tags", []))
-    assert checked.outputs[0].data["text/plain"] == "✓ turn_bill([2547]) gives (2547, 0)"
+    assert checked.outputs[0].data["text/plain"].splitlines()[0] == "✓ turn_bill([2547]) gives (2547, 0)"
     assert str(built) not in json.dumps([lesson, solution])
 
 
@@ -191,61 +191,6 @@ def test_unchanged_cells_keep_their_outputs(built: Path, edit: Callable[[str, st
     assert values[-1] == ["0.65"]
     build(root=built, force=True)
     assert read(built, "notebooks/01_turns").cells[2].outputs[0].data["text/plain"] == "440"
-
-
-def test_check_shows_an_edited_notebook_as_a_diff(built: Path) -> None:
-    path = built / "exercises/01_turns.ipynb"
-    path.write_text(path.read_text(encoding="utf-8").replace("Need to implement", "Please implement"), encoding="utf-8")
-    before = contents(built)
-    difference = check(root=built)
-    assert '-    raise NotImplementedError("Please implement turn_bill")' in difference.splitlines()
-    assert '+    raise NotImplementedError("Need to implement turn_bill")' in difference.splitlines()
-    assert "exercises/01_turns.ipynb" in difference
-    assert "solutions/" not in difference
-    assert contents(built) == before
-
-
-def test_check_shows_an_edited_source(built: Path, edit: Callable[[str, str, str], int]) -> None:
-    edit("quiz.yaml", "text: Once", "text: Never")
-    difference = check(root=built)
-    assert '-     "text": "Once",' in difference.splitlines()
-    assert '+     "text": "Never",' in difference.splitlines()
-
-
-@pytest.mark.parametrize("name", [f"{name}.ipynb" for name in NOTEBOOKS] + JSON)
-def test_check_misses_a_deleted_file(built: Path, name: str) -> None:
-    (built / name).unlink()
-    assert check(root=built) == f"{name}: not built yet\n"
-
-
-@pytest.mark.parametrize("name", ["notebooks/09_gone.ipynb", "src/ctxcourse/questions/09_gone.json"])
-def test_orphans_are_found_and_removed(built: Path, name: str) -> None:
-    (built / name).write_text("{}", encoding="utf-8")
-    assert check(root=built) == f"{name}: generated from nothing under lessons/; delete it\n"
-    assert build(root=built) == [built / name]
-    assert check(root=built) == ""
-
-
-def test_check_ignores_outputs_but_not_in_exercises(built: Path) -> None:
-    for name, clean in [("solutions/01_turns", True), ("exercises/01_turns", False)]:
-        notebook = read(built, name)
-        notebook.cells[2].outputs = [nbformat.v4.new_output("stream", text="something else")]
-        nbformat.write(notebook, built / f"{name}.ipynb")
-        assert (check(root=built) == "") is clean
-
-
-def test_check_finds_widget_state_and_metadata(built: Path) -> None:
-    notebook = read(built, "notebooks/01_turns")
-    notebook.metadata["widgets"] = {"state": {}}
-    nbformat.write(notebook, built / "notebooks/01_turns.ipynb")
-    assert '"widgets"' in check(root=built)
-
-
-def test_a_broken_generated_file_is_built_again(built: Path) -> None:
-    path = built / "exercises/01_turns.ipynb"
-    path.write_text("<<<<<<< ours", encoding="utf-8")
-    assert check(root=built) == "exercises/01_turns.ipynb: not a notebook\n"
-    assert build(root=built, run=False) == [path]
 
 
 @pytest.mark.parametrize(
@@ -291,7 +236,17 @@ def test_command_line(course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 def test_root_is_found_or_named(tmp_path: Path, course: Path) -> None:
     assert find_root(course / "lessons" / "01_turns") == course
-    assert (find_root(tmp_path) / "lessons").is_dir()
+    with pytest.raises(CourseError, match=f"no folder lessons/ in {re.escape(str(tmp_path))} or above"):
+        find_root(tmp_path)
+
+
+def test_root_without_a_start_is_here_or_the_checkout_of_the_package(
+    tmp_path: Path, course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(course / "lessons")
+    assert find_root() == course
+    monkeypatch.chdir(tmp_path)
+    assert (find_root() / "src/ctxcourse/authoring").is_dir()
 
 
 def test_unknown_stem_is_refused_before_anything_is_written(course: Path) -> None:

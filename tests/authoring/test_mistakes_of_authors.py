@@ -24,6 +24,16 @@ MISTAKES = [
         "test_single_call needs one decorator @points(",
     ),
     ("exercise.py", "@points(2, ", "@points(0, ", "a whole number from 1"),
+    ("exercise.py", "@points(2, ", "@points(points=2, ", "the only argument without a name: @points(1"),
+    ("exercise.py", "@points(2, ", '@points(2, tip="Add.", ', "test_growing_turn take no argument 'tip'"),
+    (
+        "exercise.py",
+        "### END HIDDEN TESTS",
+        "class TestMore:\n    @points(1, title='a', hint='b')\n    def test_more(self, student):\n        pass\n\n\n"
+        "### END HIDDEN TESTS",
+        "TestMore is a class, which is not graded",
+    ),
+    ("exercise.py", "def test_growing_turn(", "async def test_growing_turn(", "test_growing_turn is async"),
     ("exercise.py", 'title="A growing turn"', 'title=""', "test_growing_turn needs a title"),
     ("exercise.py", "def test_growing_turn(", "def test_single_call(", "two hidden tests are called test_single_call"),
     ("exercise.py", "def test_dearest(", "def test_single_call(", "two hidden tests are called test_single_call"),
@@ -155,10 +165,35 @@ def test_two_lessons_with_one_question_id(course: Path) -> None:
         build(root=course, run=False)
 
 
-def test_folder_that_is_no_lesson(course: Path) -> None:
-    (course / "lessons/misc").mkdir()
-    with pytest.raises(AuthorError, match="lessons/misc: a lesson's folder is called NN_slug"):
+@pytest.mark.parametrize("name", ["misc", "1_turns", "02-turns", "02_Turns", "02_more turns"])
+def test_folder_that_is_no_lesson(course: Path, name: str) -> None:
+    (course / "lessons" / name).mkdir()
+    with pytest.raises(AuthorError, match=f"lessons/{name}: a lesson's folder is called NN_slug"):
         build(root=course, run=False)
+
+
+def test_folder_without_a_lesson(course: Path) -> None:
+    (course / "lessons/02_more").mkdir()
+    with pytest.raises(AuthorError, match=r"lessons/02_more: this lesson has no lesson\.py"):
+        build(root=course, run=False)
+
+
+@pytest.mark.parametrize("name", ["lesson.py", "exercise.py", "wrong_answers.py"])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no cells: a cell begins with a line `# %%`"),
+        ("# ruff: noqa\n\n", "no cells: a cell begins with a line `# %%`"),
+        ("# %%\n", "all cells are empty"),
+        ("# %% [markdown]\n\n# %%\n\n", "all cells are empty"),
+    ],
+    ids=["no text", "a comment", "a header", "two headers"],
+)
+def test_empty_file(course: Path, name: str, text: str, message: str) -> None:
+    (course / "lessons/01_turns" / name).write_text(text, encoding="utf-8")
+    with pytest.raises(AuthorError, match=f"lessons/01_turns/{name}: {message}"):
+        build(root=course, run=False)
+    assert not (course / "notebooks").exists()
 
 
 def test_command_line_shows_the_mistake_alone(

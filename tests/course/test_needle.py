@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,10 +21,6 @@ THREE = Register(
     )
 )
 QUESTION = needle.question(THREE, 0)
-
-
-def test_docstring_examples():
-    assert doctest.testmod(needle).failed == 0
 
 
 @given(lengths, seeds)
@@ -223,3 +217,9 @@ def test_names_are_enough_and_no_part_of_one_is_used_twice():
     parts = [part for owner in OWNERS for part in owner.split(" ")]
     assert len(parts) == len(set(parts)) == 2 * len(OWNERS)
     assert all(part[:1].isupper() and part.replace("-", "").isalpha() for part in parts)
+
+
+@pytest.mark.parametrize("seed", [-1, None, "1", 1.0, True, [1]])
+def test_a_seed_that_is_no_whole_number_is_refused(seed) -> None:
+    with pytest.raises(RegisterError, match="seed"):
+        register(3, seed=seed)

@@ -6,17 +6,17 @@ import json
 import sys
 
 from ctxcourse.errors import CourseError
-from ctxcourse.model.artefacts import KNOWN, Artefact, Carrier, cache_home
+from ctxcourse.home import cache_home
+from ctxcourse.model.artefacts import KNOWN, Artefact, Carrier
 from ctxcourse.model.fetch import fetch_file
 from ctxcourse.model.weights import ensure_model
 
 
 def main() -> None:
     what, about = sys.argv[1], json.loads(sys.argv[2])
-    carrier = Carrier(tuple(map(tuple, about["carrier"]))) if about["carrier"] else None
-    artefact = Artefact(
-        "tiny", "a tiny model", "org/tiny-GGUF", "c" * 40, "tiny.gguf", about["size"], about["sha256"], carrier
-    )
+    pairs = about.pop("carrier")
+    carrier = Carrier(tuple(map(tuple, pairs))) if pairs else None
+    artefact = Artefact(name="tiny", label="a tiny model", carrier=carrier, **about)
     KNOWN["tiny"] = artefact
     stages: list[str] = []
 

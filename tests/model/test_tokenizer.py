@@ -105,4 +105,4 @@ def test_a_folder_without_a_tokenizer_is_named(tok: ChatTokenizer, tmp_path: Any
         (tmp_path / "tokenizer.json").write_text((tok.folder / "tokenizer.json").read_text(encoding="utf-8"))
         (tmp_path / "tokenizer_config.json").write_text(json.dumps({}))
     with pytest.raises(WeightsError, match=r"holds no tokenizer"):
-        ChatTokenizer(tmp_path)
+        ChatTokenizer(tmp_path, list, list)

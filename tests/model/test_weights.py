@@ -52,11 +52,13 @@ class Machine:
             "PYTHONPATH": str(SCRIPT.parents[2]),
         }
 
-    def command(self, what: str, content: bytes | None = None) -> list[str]:
-        return [sys.executable, str(SCRIPT), what, describe(content or self.content, self.pairs)]
+    def command(self, what: str, whole: bool = False) -> list[str]:
+        """What brings the file or the model here; with ``whole`` the model is a repository, not one file of it."""
+        about = describe(None, None) if whole else describe(self.content, self.pairs)
+        return [sys.executable, str(SCRIPT), what, about]
 
-    def fetch(self, what: str = "file", wrap: tuple[str, ...] = (), **kwargs: Any) -> dict[str, Any]:
-        command = [*wrap, *self.command(what, kwargs.pop("published", None))]
+    def fetch(self, what: str = "file", wrap: tuple[str, ...] = (), **kwargs: bool) -> dict[str, Any]:
+        command = [*wrap, *self.command(what, **kwargs)]
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=120)
         assert done.stdout.strip(), done.stderr
         result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -111,7 +113,8 @@ def test_offline_asks_no_hub(machine: Machine, hub: HubStandIn) -> None:
 
 def test_a_truncated_hub_download_is_resumed(tmp_path: Path, hub: HubStandIn) -> None:
     machine = Machine(tmp_path, os.urandom(25_000_000), wheels=False)
-    machine.environment["HF_ENDPOINT"], hub.content, hub.cut_after = hub.url, machine.content, 15_000_000
+    machine.environment["HF_ENDPOINT"], hub.cut_after = hub.url, 15_000_000
+    hub.files[FILENAME] = machine.content
     machine.fetch()
     assert machine.final.read_bytes() == machine.content
     assert hub.cut_after is None  # the cut has happened
@@ -132,7 +135,7 @@ def test_a_wrong_byte_deletes_the_file_and_says_so(machine: Machine, hub: HubSta
     middle = len(machine.content) // 2
     wrong = machine.content[:middle] + bytes([machine.content[middle] ^ 1]) + machine.content[middle + 1 :]
     if place == "hub":
-        hub.content = wrong
+        hub.files[FILENAME] = wrong
         machine.environment["HF_ENDPOINT"] = hub.url
     else:
         write_wheels(wrong, machine.links)
@@ -278,3 +281,41 @@ def converted(converted_once: Machine, tmp_path: Path) -> Machine:
     copy = Machine(tmp_path, converted_once.content)
     shutil.copytree(converted_once.home, copy.home)
     return copy
+
+
+@pytest.fixture
+def repository(converted_once: Machine, hub: HubStandIn) -> HubStandIn:
+    """The tiny model published as a repository of safetensors, with a file that nobody needs."""
+    folder = converted_once.home / "models" / "tiny"
+    hub.files = {f.name: f.read_bytes() for f in folder.iterdir() if f.name != "ctxcourse.json"}
+    hub.files["pytorch_model.bin"] = b"not wanted"
+    return hub
+
+
+def test_a_repository_of_safetensors_is_taken_from_the_hub(machine: Machine, repository: HubStandIn) -> None:
+    machine.environment["HF_ENDPOINT"] = repository.url
+    result = machine.fetch("model", whole=True)
+    folder = machine.home / "models" / "tiny"
+    assert result["path"] == str(folder)
+    assert (folder / "model.safetensors").read_bytes() == repository.files["model.safetensors"]
+    assert not (folder / "pytorch_model.bin").exists()
+    asked = len(repository.requests)
+    assert machine.fetch("model", whole=True)["fingerprint"] == result["fingerprint"]
+    assert len(repository.requests) == asked  # the second time nothing is asked
+
+
+def test_a_repository_that_breaks_off_leaves_nothing_final_and_goes_on(
+    machine: Machine, repository: HubStandIn
+) -> None:
+    machine.environment["HF_ENDPOINT"], repository.refused = repository.url, "model.safetensors"
+    result = machine.fetch("model", whole=True)
+    assert "broke off" in result["error"]
+    assert not (machine.home / "models" / "tiny").exists()
+    repository.refused = ""
+    assert "fingerprint" in machine.fetch("model", whole=True)
+
+
+def test_a_model_of_the_hub_alone_needs_the_hub(machine: Machine) -> None:
+    result = machine.fetch("model", whole=True)
+    assert "comes from the Hub alone" in result["error"]
+    assert "cannot be reached" in result["error"]

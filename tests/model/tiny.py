@@ -92,16 +92,20 @@ def write_wheels(content: bytes, folder: Path, parts: int = 2) -> list[tuple[str
 
 
 class HubStandIn(ThreadingHTTPServer):
-    """Answers as the Hub does for one file: HEAD with its headers, GET with ranges. ``requests`` lists those for it.
+    """Answers as the Hub does for one repository: HEAD with its headers, GET with ranges, and the list of files.
 
-    ``cut_after``: the next GET breaks off after so many bytes. ``status``: every request gets this status instead.
+    ``requests`` lists ``(verb, range)`` of those for files. ``cut_after``: the next GET breaks off after so many bytes.
+    ``status``: every request gets this status instead. ``refused``: a file that is listed but answers 403.
     """
 
     daemon_threads = True
 
-    def __init__(self, content: bytes):
+    def __init__(self, content: bytes, repo: str = REPO):
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.content, self.cut_after, self.status = content, None, None
+        self.repo, self.files = repo, {FILENAME: content}
+        self.cut_after: int | None = None
+        self.status: int | None = None
+        self.refused = ""
         self.requests: list[tuple[str, str | None]] = []
 
     @property
@@ -116,40 +120,55 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *args: object) -> None:
         pass
 
-    def _start(self, status: int, body: bytes, total: int, first: int = 0) -> None:
+    def _file(self) -> bytes | None:
+        """Return the file that is asked for; where there is none, answer the request and return None."""
+        server, place = self.server, f"/{self.server.repo}/resolve/{REVISION}/"
+        if server.status is None and self.path.startswith(place):
+            content = server.files.get(self.path.removeprefix(place))
+            if content is not None and not self.path.endswith(server.refused or "\0"):
+                server.requests.append((self.command, self.headers.get("Range")))
+                return content
+        status, body, api = server.status or (403 if server.refused else 404), b"", f"/api/models/{server.repo}"
+        lists = {
+            f"{api}/revision/{REVISION}": {"id": server.repo, "sha": REVISION},
+            f"{api}/tree/{REVISION}": [
+                {"type": "file", "path": name, "size": len(content), "oid": hashlib.sha1(content).hexdigest()}
+                for name, content in server.files.items()
+            ],
+        }
+        if server.status is None and (listing := lists.get(self.path.split("?")[0])) is not None:
+            status, body = 200, json.dumps(listing).encode()
         self.send_response(status)
-        self.send_header("ETag", f'"{hashlib.sha256(self.server.content).hexdigest()}"')
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(body)
+        return None
+
+    def _start(self, content: bytes, first: int = 0) -> None:
+        self.send_response(206 if first else 200)
+        self.send_header("ETag", f'"{hashlib.sha256(content).hexdigest()}"')
         self.send_header("X-Repo-Commit", REVISION)
         self.send_header("Accept-Ranges", "bytes")
-        self.send_header("Content-Length", str(len(body)))
-        if status == 206:
-            self.send_header("Content-Range", f"bytes {first}-{total - 1}/{total}")
+        self.send_header("Content-Length", str(len(content) - first))
+        if first:
+            self.send_header("Content-Range", f"bytes {first}-{len(content) - 1}/{len(content)}")
         self.end_headers()
 
-    def _refused(self) -> bool:
-        """Answer a request for anything but the file, or any request where a status is set, and say so."""
-        known = self.path == f"/{REPO}/resolve/{REVISION}/{FILENAME}"
-        status = self.server.status or (None if known else 404)
-        if status:
-            self.send_response(status)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-        return status is not None
-
     def do_HEAD(self) -> None:
-        if self._refused():
-            return
-        self.server.requests.append(("HEAD", None))
-        self._start(200, self.server.content, len(self.server.content))
+        content = self._file()
+        if content is not None:
+            self._start(content)
 
     def do_GET(self) -> None:
-        if self._refused():
+        content = self._file()
+        if content is None:
             return
         span = self.headers.get("Range")
-        self.server.requests.append(("GET", span))
         first = int(span.removeprefix("bytes=").split("-")[0]) if span else 0
-        body = self.server.content[first:]
-        self._start(206 if span else 200, body, len(self.server.content), first)
+        self._start(content, first)
+        body = content[first:]
         if self.server.cut_after is not None:
             body, self.server.cut_after = body[: self.server.cut_after], None
             self.wfile.write(body)
@@ -159,6 +178,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def describe(content: bytes, pairs: list[tuple[str, str]] | None) -> str:
-    """Return the JSON that ``fetch_tiny.py`` makes an artefact from."""
-    return json.dumps({"size": len(content), "sha256": hashlib.sha256(content).hexdigest(), "carrier": pairs})
+def describe(content: bytes | None, pairs: list[tuple[str, str]] | None) -> str:
+    """Return the JSON that ``fetch_tiny.py`` makes an artefact from; without content, it is a whole repository."""
+    about: dict[str, object] = {"repo": REPO, "revision": REVISION, "carrier": pairs}
+    if content is not None:
+        about |= {"filename": FILENAME, "size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    return json.dumps(about)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import io
 import subprocess
 import sys
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxcourse import pictures, plots
 from ctxcourse.errors import CourseError
 from ctxcourse.needle import KINDS, SYMBOLS
 from ctxcourse.pictures import OUTCOME_COLOURS, PART_STYLES, part_style, spread
@@ -23,10 +21,6 @@ EXAMPLE = {"system": 500, "tools": 8_000, "documents": 4_000, "history": 6_000, 
 class FourBuckets:
     def as_dict(self):
         return {"system": 85, "tools": 1_732, "conversation": 120, "tool_results": 610, "total": 2_547}
-
-
-def test_docstring_examples():
-    assert doctest.testmod(plots).failed == doctest.testmod(pictures).failed == 0
 
 
 def luminance(colour):

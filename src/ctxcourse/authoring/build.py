@@ -30,12 +30,21 @@ _FOLDERS = (
     (Path("solutions"), "*.ipynb"),
     (QUESTIONS, "*.json"),
 )
+_ADVICE = (
+    "The generated files differ from lessons/: run `make build`, which writes them again. "
+    "What was changed in a generated file itself is lost then, so move it to its source first."
+)
 
 
 def find_root(start: Path | None = None) -> Path:
-    """The course's root: the nearest folder with ``lessons/`` above ``start`` (default: here) or this package."""
-    for place in ((start or Path.cwd()).resolve(), Path(__file__).resolve()):
-        for folder in (place, *place.parents):
+    """The course's root: the nearest folder with ``lessons/``, at ``start`` or above.
+
+    Without ``start``, the current folder is where it begins, and the checkout that holds this package comes next.
+
+    Raises CourseError where there is none.
+    """
+    for place in (Path.cwd(), Path(__file__)) if start is None else (start,):
+        for folder in (place.resolve(), *place.resolve().parents):
             if (folder / "lessons").is_dir():
                 return folder
     raise CourseError(f"no folder lessons/ in {start or Path.cwd()} or above: run this inside a checkout of the course")
@@ -57,7 +66,7 @@ def build(
 
     Raises AuthorError for a mistake in a lesson's source, before anything is written.
     """
-    root = find_root(root) if root is None else root.resolve()
+    root = find_root(root)
     lessons = load_course(root)
     changed: list[Path] = []
     for lesson in choose(lessons, stems):
@@ -85,7 +94,7 @@ def check(stems: Sequence[str] = (), *, root: Path | None = None) -> str:
 
     Nothing is run or written. Raises AuthorError for a mistake in a lesson's source.
     """
-    root = find_root(root) if root is None else root.resolve()
+    root = find_root(root)
     lessons = load_course(root)
     parts = []
     for lesson in choose(lessons, stems):
@@ -149,7 +158,7 @@ def _stored(path: Path) -> NotebookNode | None:
         return None
     try:
         return read_notebook(path)
-    except Exception:  # a broken file (a conflict, half a write) is simply built again
+    except Exception:  # a broken file (a conflict, half a write, an edit by hand) is simply built again
         return None
 
 
@@ -161,10 +170,10 @@ def _difference(path: Path, name: str, content: NotebookNode | str) -> str:
         return _diff(text.splitlines(), content.splitlines(), name)
     stored = _stored(path)
     if stored is None:
-        return f"{name}: not a notebook\n"
+        return f"{name}: not a valid notebook\n"
     exercise = content.metadata["ctxcourse"]["kind"] == "exercise"
     difference = _diff([*_flat(stored, exercise)], [*_flat(content, exercise)], name)
-    never_run = [cell.id for cell in stored.cells if cell.cell_type == "code" and cell.execution_count is None]
+    never_run = [cell.get("id") for cell in stored.cells if cell.cell_type == "code" and cell.execution_count is None]
     if not difference and not exercise and never_run:
         return f"{name}: built but not run, from the cell {never_run[0]} on\n"
     return difference
@@ -200,31 +209,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--no-execute", action="store_true", help="run nothing; keep the outputs that still hold")
     parser.add_argument("--force", action="store_true", help="run all cells again, unchanged ones too")
     options = parser.parse_args(arguments)
-    tell = sys.stderr.write
+
+    def tell(line: str) -> None:
+        sys.stderr.write(f"{line}\n")
+
     try:
         if options.check:
             difference = check(options.stems)
             if difference:
-                sys.stdout.write(f"{difference}\nThe generated files differ from lessons/: run `make build`.\n")
+                sys.stdout.write(f"{difference}\n{_ADVICE}\n")
             return 1 if difference else 0
         changed = build(
             options.stems,
             run=not options.no_execute,
             force=options.force,
-            progress=lambda line: _line(tell, line),
+            progress=tell,
         )
     except CourseError as problem:
-        tell(f"{problem}\n")
+        tell(str(problem))
         return 2 if isinstance(problem, AuthorError) else 1
     for path in changed:
         sys.stdout.write(f"{'built' if path.exists() else 'removed'} {path}\n")
     if not changed:
         sys.stdout.write("nothing to build\n")
     return 0
-
-
-def _line(write: Callable[[str], object], line: str) -> None:
-    write(f"{line}\n")
 
 
 if __name__ == "__main__":

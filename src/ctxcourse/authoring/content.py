@@ -11,18 +11,19 @@ from typing import Any
 from ctxcourse.authoring.errors import AuthorError
 from ctxcourse.authoring.hidden import (
     BEGIN_SOLUTION,
-    BEGIN_TESTS,
     END_SOLUTION,
     HiddenTest,
     hidden_tests,
     regions,
 )
-from ctxcourse.authoring.percent import EXERCISE_TAGS, LESSON_TAGS, SourceCell, read_cells
+from ctxcourse.authoring.percent import EXERCISE_TAGS, LESSON_TAGS, NBVAL_TAGS, SourceCell, read_cells
 from ctxcourse.authoring.quizfile import read_quiz
 from ctxcourse.authoring.wrong import WrongAnswer, read_wrong_answers
+from ctxcourse.grading.notebooks import BEGIN_HIDDEN
 
 _STEM = re.compile(r"\d\d_[a-z0-9_]+")
 _POINTS = re.compile(r"\s*\((\d+) points?\)\s*$")
+_OF_A_QUESTION = (LESSON_TAGS | EXERCISE_TAGS) - NBVAL_TAGS - {"setup"}
 
 
 @dataclass
@@ -122,14 +123,7 @@ def _questions(cells: Iterable[SourceCell], tag: str) -> dict[str, Question]:
         if cell.kind == "markdown":
             headings = re.findall(r"^#+ +(.+?)\s*$", cell.source, flags=re.MULTILINE)
             heading = headings[-1] if headings else heading
-        special = set(cell.tags) & {
-            "answer",
-            "check",
-            "hidden-tests",
-            "hint",
-            "practice",
-            "practice-solution",
-        }
+        special = set(cell.tags) & _OF_A_QUESTION
         if len(special) > 1:
             raise cell.error(f"a cell has one of these tags, not {len(special)}: {', '.join(sorted(special))}")
         if special and cell.question is None:
@@ -161,20 +155,19 @@ def _read_practice(cells: Iterable[SourceCell], practice: dict[str, Question]) -
 
 
 def _read_graded(cells: Iterable[SourceCell], graded: dict[str, Question]) -> None:
+    known: set[str] = set()
     for cell in cells:
         if "answer" in cell.tags:
             _check_indentation(cell)
         elif BEGIN_SOLUTION in cell.source or END_SOLUTION in cell.source:
             raise cell.error("solution markers outside a cell with the tag 'answer'")
         if "hidden-tests" in cell.tags:
-            question = graded[str(cell.question)]
-            tests = hidden_tests(cell)
-            known = {test.name for other in graded.values() for test in other.tests}
-            for test in tests:
+            for test in hidden_tests(cell):
                 if test.name in known:
                     raise cell.error(f"two hidden tests are called {test.name}", test.line - cell.line)
-            question.tests.extend(tests)
-        elif BEGIN_TESTS in cell.source:
+                known.add(test.name)
+                graded[str(cell.question)].tests.append(test)
+        elif BEGIN_HIDDEN in cell.source:
             raise cell.error("hidden tests outside a cell with the tag 'hidden-tests'")
     for question in graded.values():
         if not question.tests:

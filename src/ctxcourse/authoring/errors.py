@@ -16,6 +16,5 @@ class AuthorError(CourseError):
     def __init__(self, message: str, path: Path | str, line: int | None = None) -> None:
         self.path = str(path)
         self.line = line
-        self.message = message
         place = self.path if line is None else f"{self.path}:{line}"
         super().__init__(f"{place}: {message}")

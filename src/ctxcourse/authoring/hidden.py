@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ctxcourse.authoring.percent import SourceCell, check_syntax
+from ctxcourse.grading.notebooks import BEGIN_HIDDEN, END_HIDDEN
 
-BEGIN_TESTS, END_TESTS = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
 
 _SHAPE = '@points(1, title="…", hint="…")'
@@ -29,21 +29,16 @@ class HiddenTest:
 def hidden_tests(cell: SourceCell) -> list[HiddenTest]:
     """The tests that a hidden cell declares, in order.
 
-    Raises AuthorError where a test has no points, title or hint, stands outside the markers or shares a name.
+    Raises AuthorError where a test has no points, title or hint, stands outside the markers, or is no plain function.
     """
-    regions(cell, BEGIN_TESTS, END_TESTS)
-    outside = re.sub(rf"{BEGIN_TESTS}.*?{END_TESTS}", "", cell.source, flags=re.DOTALL)
+    regions(cell, BEGIN_HIDDEN, END_HIDDEN)
+    outside = re.sub(rf"{BEGIN_HIDDEN}.*?{END_HIDDEN}", "", cell.source, flags=re.DOTALL)
     if outside.strip():
         raise cell.error(
-            f"code outside {BEGIN_TESTS} … {END_TESTS} would reach the student: "
+            f"code outside {BEGIN_HIDDEN} … {END_HIDDEN} would reach the student: "
             f"{outside.strip().splitlines()[0]!r}; move it between the markers"
         )
-    tests: list[HiddenTest] = []
-    for function in _test_functions(check_syntax(cell, cell.source)):
-        test = _read_test(cell, function)
-        if any(other.name == test.name for other in tests):
-            raise cell.error(f"two hidden tests are called {test.name}", function.lineno)
-        tests.append(test)
+    tests = [_read_test(cell, function) for function in _test_functions(cell)]
     if not tests:
         raise cell.error("a cell of hidden tests without a function test_…")
     return tests
@@ -70,14 +65,14 @@ def regions(cell: SourceCell, begin: str, end: str) -> list[tuple[int, int]]:
     return found
 
 
-def _test_functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
-    for node in tree.body:
+def _test_functions(cell: SourceCell) -> Iterator[ast.FunctionDef]:
+    for node in check_syntax(cell, cell.source).body:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test"):
             yield node
         elif isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
-            yield from (
-                inner for inner in node.body if isinstance(inner, ast.FunctionDef) and inner.name.startswith("test")
-            )
+            raise cell.error(f"{node.name} is a class, which is not graded: write its tests as functions", node.lineno)
+        elif isinstance(node, ast.AsyncFunctionDef) and node.name.startswith("test"):
+            raise cell.error(f"{node.name} is async, which is not graded: write `def {node.name}`", node.lineno)
 
 
 def _read_test(cell: SourceCell, function: ast.FunctionDef) -> HiddenTest:
@@ -94,9 +89,14 @@ def _read_test(cell: SourceCell, function: ast.FunctionDef) -> HiddenTest:
         values = [ast.literal_eval(argument) for argument in call.args]
     except ValueError:
         raise cell.error(f"the points of {function.name} must be written out: {_SHAPE}", call.lineno) from None
-    number = values[0] if values else given.get("points")
+    number = values[0] if len(values) == 1 else None
     if type(number) is not int or number < 1:
-        raise cell.error(f"the points of {function.name} must be a whole number from 1: {_SHAPE}", call.lineno)
+        raise cell.error(
+            f"the points of {function.name} must be a whole number from 1, the only argument without a name: {_SHAPE}",
+            call.lineno,
+        )
+    for key in given.keys() - {"title", "hint"}:
+        raise cell.error(f"the points of {function.name} take no argument {key!r}: {_SHAPE}", call.lineno)
     for key in ("title", "hint"):
         if not isinstance(given.get(key), str) or not given[key].strip():
             raise cell.error(f"the hidden test {function.name} needs a {key}: {_SHAPE}", call.lineno)

@@ -23,8 +23,9 @@ def new_notebook(cells: list[NotebookNode], metadata: dict[str, Any]) -> Noteboo
 
 
 def read_notebook(path: Path) -> NotebookNode:
-    """The notebook stored at ``path``; whatever nbformat raises where it is none."""
+    """The notebook stored at ``path``; whatever nbformat raises where it is none, or not a valid one."""
     notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
     assert isinstance(notebook, NotebookNode)
     return notebook
 

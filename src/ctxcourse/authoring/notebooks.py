@@ -11,9 +11,9 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions
 
 from ctxcourse.authoring.content import Lesson
-from ctxcourse.authoring.hidden import BEGIN_TESTS, END_TESTS
 from ctxcourse.authoring.nodes import new_cell, new_notebook
 from ctxcourse.authoring.percent import SourceCell, check_syntax
+from ctxcourse.grading.notebooks import BEGIN_HIDDEN, END_HIDDEN, STUB
 
 _KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 _REMOVED = {"hint", "practice-solution"}
@@ -52,7 +52,7 @@ def exercise_notebook(lesson: Lesson) -> NotebookNode:
     for index, cell in enumerate(notebook.cells[1:]):
         source = visible[index]
         if "answer" in source.tags:
-            stub = f'raise NotImplementedError("Need to implement {source.question}")'
+            stub = f'raise NotImplementedError("{STUB} {source.question}")'
             clear = ClearSolutions(code_stub={"python": stub})
             clear.preprocess_cell(cell, {"language": "python"}, index)
             check_syntax(source, cell.source, what="without its solution, the cell does not compile: ")
@@ -87,8 +87,8 @@ def _visible(cells: Iterable[SourceCell]) -> list[SourceCell]:
 def _hidden_source(lesson: Lesson, cell: SourceCell) -> str:
     points = sum(test.points for test in _tests_of(lesson, cell))
     count = "1 point" if points == 1 else f"{points} points"
-    tests = cell.source.replace(f"{BEGIN_TESTS}\n", f"{BEGIN_TESTS}\n{_BEFORE}", 1)
-    head, marker, tail = tests.rpartition(END_TESTS)
+    tests = cell.source.replace(f"{BEGIN_HIDDEN}\n", f"{BEGIN_HIDDEN}\n{_BEFORE}", 1)
+    head, marker, tail = tests.rpartition(END_HIDDEN)
     return (
         f"# {count}: the tests of this question run when your work is graded.\n{head.rstrip()}{_AFTER}\n{marker}{tail}"
     )

@@ -83,6 +83,8 @@ def read_cells(
             check_syntax(cell, cell.source)
         if source.strip():
             cells.append(cell)
+    if not cells:
+        raise AuthorError("all cells are empty", name)
     return cells
 
 

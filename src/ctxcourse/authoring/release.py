@@ -1,4 +1,4 @@
-"""The student release: the course without sources, solutions, tests and builder, checked for traces of answers."""
+"""The student release: a course that works without sources, solutions, tests and builder, and holds no answer."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ctxcourse.authoring.build import check, find_root
 from ctxcourse.authoring.content import Lesson, load_course
+from ctxcourse.authoring.handout import student_version
 from ctxcourse.authoring.hidden import BEGIN_SOLUTION, END_SOLUTION, regions
+from ctxcourse.authoring.links import links
 from ctxcourse.errors import CourseError
 
 LEFT_OUT = (
@@ -27,8 +29,13 @@ LEFT_OUT = (
     ".git",
     ".github",
     ".pre-commit-config.yaml",
+    "CONTRIBUTING.md",
+    "benchmarks",
+    "tools/lock.py",
+    "tools/screenshots.py",
     "src/ctxcourse/authoring",
 )
+_PICTURES = {".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp"}
 _DEBRIS = re.compile(
     r"(^|/)(\.[^/]*_cache|\.hypothesis|\.ipynb_checkpoints|__pycache__|\.venv|[^/]*\.egg-info|\.DS_Store)(/|$)"
 )
@@ -51,29 +58,42 @@ def release(destination: Path, root: Path | None = None) -> list[Path]:
     """Copy the student release into the folder ``destination``, which must not exist or be empty; returns its
     files.
 
-    Left out are the lessons' sources, solutions, tests, the builder, and whatever git ignores.
+    Left out are the lessons' sources, solutions, tests, the builder, pictures that no document shows, and whatever git
+    ignores; some files have a version for students (see ``ctxcourse.authoring.handout``).
 
     Raises CourseError where the destination is in use, the generated files are not up to date, or a copied
-    file holds a trace of an answer or a hidden test; nothing is left at the destination then.
+    file holds a trace of an answer or a hidden test or a link to what is not in the release; nothing is left at the
+    destination then.
     """
-    root = find_root(root) if root is None else root.resolve()
+    root = find_root(root)
     destination = destination.resolve()
     if destination.exists() and (not destination.is_dir() or any(destination.iterdir())):
         raise CourseError(f"{destination} is not an empty folder: name a new one for the release")
     if check(root=root):
         raise CourseError("the generated files differ from lessons/: run `make build`, then make the release again")
-    copied = []
-    for path in _files(root, destination):
-        target = destination / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(root / path, target)
-        copied.append(target)
-    found = leaks(destination, load_course(root))
+    lessons = load_course(root)
+    files = _files(root, destination)
+    versions = {path: student_version(path, root, lessons) for path in files}
+    files = _linked(files, root, versions)
+    try:
+        _copy(files, versions, root, destination)
+    except OSError as error:
+        raise CourseError(f"the release cannot be written to {destination}: {error.strerror}") from error
+    found = leaks(destination, lessons)
     if found:
         shutil.rmtree(destination)
         listed = "\n".join(str(leak) for leak in found[:20])
         raise CourseError(f"no release was made, since {len(found)} traces of answers would be in it:\n{listed}")
-    return copied
+    return [destination / path for path in files]
+
+
+def _copy(files: list[Path], versions: dict[Path, str | None], root: Path, destination: Path) -> None:
+    for path in files:
+        target, text = destination / path, versions[path]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(root / path, target)
+        if text is not None:
+            target.write_text(text, encoding="utf-8")
 
 
 def leaks(folder: Path, lessons: dict[str, Lesson]) -> list[Leak]:
@@ -140,6 +160,23 @@ def _strings(value: Any) -> Iterator[str]:
 
 def _squeeze(line: str) -> str:
     return " ".join(line.split())
+
+
+def _linked(files: list[Path], root: Path, versions: Mapping[Path, str | None]) -> list[Path]:
+    """The files without the pictures that no document links; CourseError for links that would lead nowhere."""
+    linked = {
+        path: set(links(path, versions[path] or (root / path).read_text(encoding="utf-8")))
+        for path in files
+        if path.suffix in (".md", ".ipynb")
+    }
+    targets = set[Path]().union(*linked.values())
+    kept = [path for path in files if path.suffix not in _PICTURES or path.parts[0] == "src" or path in targets]
+    there = {place for path in kept for place in (path, *path.parents)}
+    dead = [f"{path}: {target}" for path in linked for target in sorted(linked[path] - there)]
+    if dead:
+        listed = "\n".join(dead)
+        raise CourseError(f"no release was made, since these links would lead to what is not in it:\n{listed}")
+    return kept
 
 
 def _files(root: Path, destination: Path) -> list[Path]:

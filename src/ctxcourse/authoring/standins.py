@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import inspect
 import os
-import pkgutil
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import ctxcourse
 from ctxcourse.authoring.content import Lesson, Question
 from ctxcourse.authoring.percent import check_syntax
 from ctxcourse.errors import CourseError
-from ctxcourse.grading.agent import make_agent
-from ctxcourse.grading.remote import Student
-
-OTHER_LAYERS = frozenset({"cli", "doctor", "learn", "loading", "mistakes", "plots", "questions", "quiz", "widgets"})
-"""Modules of the package that are neither of the context nor of the course layer; new ones count until named here."""
+from ctxcourse.grading.notebooks import defined_names
+from ctxcourse.grading.remote import LocalTransport, Student
+from ctxcourse.layers import LAYERS
 
 _PRELUDE = "import pytest\n\n\ndef points(*_, **__):\n    return lambda function: function\n\n\n"
 
@@ -30,10 +25,8 @@ _PRELUDE = "import pytest\n\n\ndef points(*_, **__):\n    return lambda function
 def public_callables() -> dict[str, Callable[..., Any]]:
     """The public functions and classes of the context and course layers, by their full names."""
     found: dict[str, Callable[..., Any]] = {}
-    for module in pkgutil.iter_modules(ctxcourse.__path__):
-        if module.ispkg or module.name.startswith("_") or module.name in OTHER_LAYERS:
-            continue
-        loaded = importlib.import_module(f"ctxcourse.{module.name}")
+    for module in (*LAYERS["context"], *LAYERS["course"]):
+        loaded = importlib.import_module(f"ctxcourse.{module}")
         for name, value in vars(loaded).items():
             public = not name.startswith("_") and (inspect.isfunction(value) or inspect.isclass(value))
             if public and value.__module__ == loaded.__name__:
@@ -50,7 +43,7 @@ def passing(lesson: Lesson, answers: Mapping[str, Callable[..., Any]]) -> dict[s
     namespace = _solution_namespace(lesson)
     result = {}
     for name, question in lesson.graded.items():
-        names = list(_defined(question))
+        names = defined_names(question.cell.source)
         spaces = {"": namespace}
         spaces |= {title: namespace | dict.fromkeys(names, answer) for title, answer in answers.items()}
         passed = _run_hidden_tests(lesson, question, spaces)
@@ -58,15 +51,6 @@ def passing(lesson: Lesson, answers: Mapping[str, Callable[..., Any]]) -> dict[s
             raise CourseError(f"{question.cell.path}: the solution of {name} does not pass its own hidden tests")
         result[name] = [title for title in passed if title]
     return result
-
-
-class _Here:
-    """Carries requests to a namespace of this process."""
-
-    generation = 0
-
-    def __init__(self, namespace: dict[str, Any]) -> None:
-        self.send = make_agent(namespace)
 
 
 class _Trial:
@@ -85,7 +69,7 @@ class _Trial:
     def student(self, request: pytest.FixtureRequest) -> Student:
         if request.param in self.failed:
             pytest.skip("this answer has already failed")
-        return Student(_Here(self.spaces[request.param]))
+        return Student(LocalTransport(self.spaces[request.param]))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Function) -> Generator[None, Any, Any]:
@@ -120,12 +104,3 @@ def _solution_namespace(lesson: Lesson) -> dict[str, Any]:
         if cell.kind == "code" and not {"check", "hidden-tests"} & set(cell.tags):
             exec(compile(check_syntax(cell, cell.source), cell.path, "exec"), namespace)
     return namespace
-
-
-def _defined(question: Question) -> Iterator[str]:
-    """The names that the answer cell defines at its top level."""
-    for node in check_syntax(question.cell, question.cell.source).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.Assign):
-            yield from (target.id for target in node.targets if isinstance(target, ast.Name))

@@ -70,7 +70,7 @@ def grade_all(items: Sequence[Submission], workers: int = 1) -> dict[str, dict[s
             raise CourseError(f"the grader wrote no grades:\n{(shown.stdout + shown.stderr)[-3000:]}")
         rows = json.loads(grades.read_text(encoding="utf-8"))
     table: dict[str, dict[str, dict[str, Any]]] = {item.name: {} for item in items}
-    for row in rows if isinstance(rows, list) else rows["rows"]:
+    for row in rows:
         owner = next((part for part in Path(row["submission"]).parts if part in table), None)
         if owner is not None:
             table[owner][row["exercise"]] = row
@@ -103,7 +103,7 @@ def verify(stems: Sequence[str] = (), *, root: Path | None = None, workers: int 
 
     Raises AuthorError for a mistake in a lesson's source, CourseError where the grader does not answer.
     """
-    root = find_root(root) if root is None else root.resolve()
+    root = find_root(root)
     items = [item for lesson in choose(load_course(root), stems) if lesson.graded for item in submissions(lesson)]
     if not items:
         return []

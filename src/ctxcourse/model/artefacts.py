@@ -1,4 +1,4 @@
-"""Which models the course knows, where their files are published, and the folder that holds them."""
+"""Which models the course knows, and where their files are published."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-
-import platformdirs
 
 from ctxcourse.errors import CourseError
 
@@ -87,19 +85,22 @@ def find_artefact(name: str | None = None) -> Artefact:
     name = name or os.environ.get("CTXCOURSE_MODEL") or DEFAULT_MODEL
     if name in KNOWN:
         return KNOWN[name]
-    path = Path(name).expanduser()
-    if path.is_dir() or (path.suffix == ".gguf" and path.is_file()):
+    path = _existing(name)
+    if path is not None and (path.is_dir() or path.suffix == ".gguf"):
         return Artefact(name=path.name, label=f"{path.name} (a local model, not pinned)", path=path.resolve())
-    if re.fullmatch(r"[\w.-]+/[\w.-]+", name) and not name.startswith((".", "/")):
+    if re.fullmatch(r"[\w.-]{1,96}/[\w.-]{1,96}", name) and not name.startswith((".", "/")):
         return Artefact(name=name.replace("/", "--"), label=f"{name} (not pinned)", repo=name)
-    known = ", ".join(KNOWN)
+    known, shown = ", ".join(KNOWN), name if len(name) < 100 else name[:97] + "…"
     raise WeightsError(
-        f"There is no model {name!r}. Give one of {known}, a Hub id such as Qwen/Qwen2.5-0.5B-Instruct, "
+        f"There is no model {shown!r}. Give one of {known}, a Hub id such as Qwen/Qwen2.5-0.5B-Instruct, "
         "a folder with a transformers model, or a .gguf file that exists."
     )
 
 
-def cache_home() -> Path:
-    """Return the folder for downloads and converted models: ``CTXCOURSE_HOME``, else the user's cache folder."""
-    chosen = os.environ.get("CTXCOURSE_HOME")
-    return Path(chosen).expanduser().resolve() if chosen else Path(platformdirs.user_cache_dir("ctxcourse"))
+def _existing(name: str) -> Path | None:
+    """Return the path called ``name`` if something is there; a name that no path can have is none."""
+    try:
+        path = Path(name).expanduser()
+        return path if path.exists() else None
+    except (OSError, ValueError, RuntimeError):
+        return None

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ctxcourse.model.files import Progress, no_progress, sha256_of
+from ctxcourse.model.files import Progress, no_progress, sha256_of, tqdm_reporting_to
 
 MANIFEST = "ctxcourse.json"
 FORMAT = 1  # raise it when what a converted folder holds changes, so that older ones are made again
@@ -104,28 +106,32 @@ def _convert_weights(gguf: Path, folder: Path, progress: Progress) -> None:
     stop.save_pretrained(folder)
 
 
-class _reading_shown:
-    """While it is open, transformers' loop over the file's tensors reports to ``progress`` instead of the terminal."""
+@contextmanager
+def _reading_shown(progress: Progress) -> Iterator[None]:
+    """While it is open, transformers' loop over the file's tensors reports to ``progress`` and not to the terminal."""
+    from transformers import modeling_gguf_pytorch_utils as reader
 
-    def __init__(self, progress: Progress):
-        self.progress = progress
+    before = reader.tqdm
+    reader.tqdm = tqdm_reporting_to(progress, "converting: weights")
+    try:
+        with quiet_bars():
+            yield
+    finally:
+        reader.tqdm = before
 
-    def __enter__(self) -> None:
-        from transformers import modeling_gguf_pytorch_utils as reader
-        from transformers.utils import logging
 
-        from ctxcourse.model.fetch import tqdm_reporting_to
+@contextmanager
+def quiet_bars() -> Iterator[None]:
+    """While it is open, transformers shows no progress bars of its own."""
+    from transformers.utils import logging
 
-        self.reader, self.logging = reader, logging
-        self.before = reader.tqdm
-        reader.tqdm = tqdm_reporting_to(self.progress, "converting: weights")
-        self.bars = logging.is_progress_bar_enabled()
-        logging.disable_progress_bar()
-
-    def __exit__(self, *exception: object) -> None:
-        self.reader.tqdm = self.before
-        if self.bars:
-            self.logging.enable_progress_bar()
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _flush(path: Path) -> None:

@@ -9,11 +9,10 @@ import errno
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 from ctxcourse.model.artefacts import Artefact, WeightsError
 from ctxcourse.model.carrier import join_carrier
-from ctxcourse.model.files import Progress, check_space, clear_disk_errors, no_progress, sha256_of
+from ctxcourse.model.files import Progress, check_space, clear_disk_errors, no_progress, sha256_of, tqdm_reporting_to
 
 HUB_TIMEOUT = 5.0  # seconds: a Hub that does not answer by then is taken as out of reach
 
@@ -93,35 +92,6 @@ def hub_problem(artefact: Artefact) -> str | None:
     if answer.status_code >= 400:
         return f"it answered {answer.status_code} for {artefact.repo}"
     return None
-
-
-def tqdm_reporting_to(progress: Progress, stage: str) -> type[Any]:
-    """Return a tqdm class that reports to ``progress`` and writes nothing itself."""
-    from tqdm.auto import tqdm
-
-    class Reporting(tqdm):
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            kwargs.pop("name", None)
-            super().__init__(*args, **{**kwargs, "disable": False, "file": _Nowhere()})
-
-        def update(self, n: float | None = 1) -> bool | None:
-            shown: bool | None = super().update(n)
-            progress(stage, int(self.n), int(self.total or 0))
-            return shown
-
-    return Reporting
-
-
-class _Nowhere:
-    """A text stream that keeps nothing."""
-
-    encoding = "utf-8"
-
-    def write(self, text: str) -> int:
-        return len(text)
-
-    def flush(self) -> None:
-        pass
 
 
 def _try_hub(artefact: Artefact, folder: Path, progress: Progress) -> str | None:

@@ -1,4 +1,4 @@
-"""Files and disks: digests with progress, and the operating system's errors in words that say what to do."""
+"""Files and disks: progress, digests, and the operating system's errors in words that say what to do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from ctxcourse.errors import CourseError
 from ctxcourse.model.artefacts import WeightsError
 
 Progress = Callable[[str, int, int], None]
@@ -52,7 +54,32 @@ def clear_disk_errors(folder: Path) -> Iterator[None]:
             raise WeightsError(
                 f"{folder} cannot be written to ({os.strerror(code)}). Set CTXCOURSE_HOME to a folder you can write to."
             ) from error
+        if code in (errno.ENOENT, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP):
+            raise WeightsError(
+                f"{folder} cannot be made a folder ({os.strerror(code)}). Set CTXCOURSE_HOME to a folder, or to a "
+                "place where one can be made."
+            ) from error
         raise
+
+
+@contextmanager
+def clear_content_errors(path: Path, what: str) -> Iterator[None]:
+    """Turn whatever a library raises over a file that is not ``what`` into a sentence that names the file.
+
+    Errors of the operating system (a full disk, a missing right) pass; they are not about the content.
+    """
+    try:
+        yield
+    except CourseError:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        reason = (str(error).strip().splitlines() or [""])[0][:200]
+        raise WeightsError(
+            f"{path} cannot be read as {what} ({type(error).__name__}: {reason}). Is it complete? Get it again, or "
+            "give another one with --model or CTXCOURSE_MODEL."
+        ) from error
 
 
 def check_space(folder: Path, needed: int) -> None:
@@ -63,3 +90,32 @@ def check_space(folder: Path, needed: int) -> None:
             f"{needed / 1e9:.1f} GB are needed in {folder} and {free / 1e9:.1f} GB are free, so the disk would be "
             "full before the model is there. Free some space, or set CTXCOURSE_HOME to a folder on a larger disk."
         )
+
+
+def tqdm_reporting_to(progress: Progress, stage: str) -> type[Any]:
+    """Return a tqdm class that reports to ``progress`` and writes nothing itself."""
+    from tqdm.auto import tqdm
+
+    class Reporting(tqdm):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            kwargs.pop("name", None)
+            super().__init__(*args, **{**kwargs, "disable": False, "file": _Nowhere()})
+
+        def update(self, n: float | None = 1) -> bool | None:
+            shown: bool | None = super().update(n)
+            progress(stage, int(self.n), int(self.total or 0))
+            return shown
+
+    return Reporting
+
+
+class _Nowhere:
+    """A text stream that keeps nothing."""
+
+    encoding = "utf-8"
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+    def flush(self) -> None:
+        pass

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctxcourse.errors import CourseError
+from ctxcourse.model.convert import quiet_bars
+from ctxcourse.model.files import clear_content_errors
 from ctxcourse.model.tokenizer import ChatTokenizer, Message
 from ctxcourse.model.weights import ModelFolder
 
@@ -72,7 +74,8 @@ class Model:
             return self._network.config
         from transformers import AutoConfig
 
-        return AutoConfig.from_pretrained(self.folder.path)
+        with clear_content_errors(self.folder.path, "a model of transformers"):
+            return AutoConfig.from_pretrained(self.folder.path)
 
     @property
     def context_window(self) -> int:
@@ -182,12 +185,6 @@ class Model:
 def _read_network(path: Path) -> Any:
     import torch
     from transformers import AutoModelForCausalLM
-    from transformers.utils import logging
 
-    bars = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
+    with quiet_bars(), clear_content_errors(path, "a model of transformers"):
         return AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32).eval()
-    finally:
-        if bars:
-            logging.enable_progress_bar()

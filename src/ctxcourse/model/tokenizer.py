@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ctxcourse.model.artefacts import WeightsError
+from ctxcourse.model.files import clear_content_errors
 
 Message = dict[str, Any]
 Normalise = Callable[[Any], list[dict[str, Any]]]
@@ -31,22 +32,22 @@ class ChatTokenizer:
     them into the form the template expects.
     """
 
-    def __init__(self, folder: Path, normalise: Normalise = list, normalise_tools: Normalise = list):
+    def __init__(self, folder: Path, normalise: Normalise, normalise_tools: Normalise):
         from tokenizers import Tokenizer
 
         self.folder = folder
         self._normalise, self._normalise_tools = normalise, normalise_tools
-        try:
+        if not (folder / "tokenizer.json").exists():
+            raise WeightsError(f"{folder} holds no tokenizer.json: give a folder saved by transformers.")
+        with clear_content_errors(folder, "a tokenizer with a chat template"):
             content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
             self.chat_template = _read_template(folder)
-        except (OSError, ValueError, KeyError) as error:
-            raise WeightsError(f"{folder} holds no tokenizer with a chat template ({error}).") from error
-        added = content.pop("added_tokens", [])
-        self.control_tokens: dict[str, int] = {t["content"]: t["id"] for t in added}
-        self._hidden = {t["content"] for t in added if t["special"]}
+            added = content.pop("added_tokens", [])
+            self.control_tokens: dict[str, int] = {t["content"]: t["id"] for t in added}
+            self._hidden = {t["content"] for t in added if t["special"]}
+            content["added_tokens"] = []
+            self._text = Tokenizer.from_str(json.dumps(content))
         self._names = {number: name for name, number in self.control_tokens.items()}
-        content["added_tokens"] = []
-        self._text = Tokenizer.from_str(json.dumps(content))
         longest_first = sorted(self.control_tokens, key=len, reverse=True)
         self._control = re.compile("(" + "|".join(map(re.escape, longest_first)) + ")") if longest_first else None
 
@@ -135,16 +136,20 @@ class ChatTokenizer:
         return one[: -len(message)] + whole[len(one) :]
 
     def _apply(self, messages: list[Message], tools: list[Message] | None, generation_prompt: bool = True) -> str:
+        from jinja2 import TemplateError
         from transformers.utils.chat_template_utils import render_jinja_template
 
-        rendered, _ = render_jinja_template(
-            conversations=[messages],
-            tools=tools,
-            chat_template=self.chat_template,
-            add_generation_prompt=generation_prompt,
-            bos_token="",
-            eos_token="",
-        )
+        try:
+            rendered, _ = render_jinja_template(
+                conversations=[messages],
+                tools=tools,
+                chat_template=self.chat_template,
+                add_generation_prompt=generation_prompt,
+                bos_token="",
+                eos_token="",
+            )
+        except TemplateError as error:
+            raise WeightsError(f"The chat template of {self.folder} does not take these messages: {error}") from error
         result: str = rendered[0]
         return result
 

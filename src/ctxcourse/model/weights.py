@@ -11,10 +11,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ctxcourse.model.artefacts import Artefact, WeightsError, cache_home, find_artefact
+from ctxcourse.home import cache_home
+from ctxcourse.model.artefacts import Artefact, WeightsError, find_artefact
 from ctxcourse.model.convert import MANIFEST, convert_gguf, read_manifest, write_manifest
-from ctxcourse.model.fetch import HUB_TIMEOUT, fetch_file, hub_problem, tqdm_reporting_to
-from ctxcourse.model.files import Progress, check_space, clear_disk_errors, no_progress, sha256_of
+from ctxcourse.model.fetch import HUB_TIMEOUT, fetch_file, hub_problem
+from ctxcourse.model.files import (
+    Progress,
+    check_space,
+    clear_content_errors,
+    clear_disk_errors,
+    no_progress,
+    sha256_of,
+    tqdm_reporting_to,
+)
 
 EXPANSION = 5.4  # bytes of a converted folder for a byte of 4-bit GGUF (measured: 2.53 GB from 0.49 GB)
 
@@ -30,7 +39,7 @@ class ModelFolder:
     artefact: Artefact
     path: Path
     fingerprint: str
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
 
 def model_path(artefact: Artefact) -> Path:
@@ -99,12 +108,12 @@ def _make(artefact: Artefact, progress: Progress) -> ModelFolder:
             notes += happened
             digest = artefact.sha256 or sha256_of(gguf, progress)
         check_space(folder.parent, int(gguf.stat().st_size * EXPANSION))
-        about = {
-            "name": artefact.name,
-            "source": _source(artefact),
-            "fingerprint": f"{artefact.name}@{digest[:12]}",
-        }
-        convert_gguf(gguf, folder, about, progress)
+        try:
+            with clear_content_errors(gguf, "a GGUF model"):
+                convert_gguf(gguf, folder, _about(artefact, digest), progress)
+        except WeightsError:
+            shutil.rmtree(folder.with_name(folder.name + ".unfinished"), ignore_errors=True)
+            raise
     manifest = read_manifest(folder)
     if manifest is None:
         raise WeightsError(f"{folder} is not complete after it was made. Run `ctxcourse model remove` and fetch again.")
@@ -119,7 +128,7 @@ def _take_repository(artefact: Artefact, folder: Path, progress: Progress) -> No
             f"{artefact.repo} comes from the Hub alone, and {problem}. Connect to the network and try again."
         )
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     assert artefact.repo is not None
     incoming = folder.with_name(folder.name + ".incoming")  # kept when a download breaks off: it resumes there
@@ -132,7 +141,7 @@ def _take_repository(artefact: Artefact, folder: Path, progress: Progress) -> No
             etag_timeout=HUB_TIMEOUT,
             tqdm_class=tqdm_reporting_to(progress, "fetching"),
         )
-    except (HfHubHTTPError, ConnectionError) as error:
+    except (HfHubHTTPError, LocalEntryNotFoundError, ConnectionError) as error:
         raise WeightsError(
             f"The download of {artefact.repo} broke off ({type(error).__name__}). Run it again: it resumes."
         ) from error
@@ -140,20 +149,16 @@ def _take_repository(artefact: Artefact, folder: Path, progress: Progress) -> No
     if not weights:
         raise WeightsError(f"{artefact.repo} holds no .safetensors file, so the course cannot load it.")
     digest = hashlib.sha256("".join(sha256_of(w, progress) for w in weights).encode()).hexdigest()
-    about = {
-        "name": artefact.name,
-        "source": _source(artefact),
-        "fingerprint": f"{artefact.name}@{digest[:12]}",
-    }
-    write_manifest(incoming, about, progress)
+    write_manifest(incoming, _about(artefact, digest), progress)
     shutil.rmtree(folder, ignore_errors=True)
     os.replace(incoming, folder)
 
 
-def _source(artefact: Artefact) -> dict[str, Any]:
-    if artefact.path is not None:
-        return {"path": str(artefact.path)}
-    return {key: getattr(artefact, key) for key in ("repo", "revision", "filename", "size", "sha256")}
+def _about(artefact: Artefact, digest: str) -> dict[str, Any]:
+    """Return what a manifest says of a model besides its files."""
+    published = ("repo", "revision", "filename", "size", "sha256")
+    source = {"path": str(artefact.path)} if artefact.path else {key: getattr(artefact, key) for key in published}
+    return {"name": artefact.name, "source": source, "fingerprint": f"{artefact.name}@{digest[:12]}"}
 
 
 def _local_fingerprint(folder: Path) -> str:
@@ -188,6 +193,8 @@ def verify_model(name: str | None = None, progress: Progress = no_progress) -> l
     if manifest is None:
         if (folder / MANIFEST).exists():
             return [f"{folder} is incomplete; run `ctxcourse model fetch` to make it again"]
+        if artefact.path is not None:
+            raise WeightsError(f"{artefact.path} is your own, and nothing is recorded of it to compare it with.")
         raise WeightsError(f"{artefact.name} is not in {folder}. Run `ctxcourse model fetch` first.")
     wrong = [
         f"{folder / file}: the bytes are not the recorded ones"

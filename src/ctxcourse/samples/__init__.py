@@ -1,22 +1,25 @@
-"""Conversations that ship with the course, for its lessons and for trying things out."""
+"""Conversations to count: those that ship with the course, and your own from a file."""
 
 from __future__ import annotations
 
 import json
+import sys
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ctxcourse.errors import CourseError
+from ctxcourse.plain import strict_json
 
 
-class Sample(NamedTuple):
+class Request(NamedTuple):
     """A conversation in the OpenAI chat format and the tool schemas that it was held with."""
 
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]]
 
 
-def load_sample(name: str = "coding_session") -> Sample:
+def load_sample(name: str = "coding_session") -> Request:
     """Return a fresh copy of the sample conversation called ``name``.
 
     Raises:
@@ -27,4 +30,46 @@ def load_sample(name: str = "coding_session") -> Sample:
     if name not in names:
         raise CourseError(f"There is no sample {name!r}. There are: {', '.join(names)}.")
     content = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    return Sample(content["messages"], content["tools"])
+    return Request(content["messages"], content["tools"])
+
+
+def read_request(path: str | Path) -> Request:
+    """Return the request in a JSON file: a list of messages, or an object with ``messages`` and perhaps ``tools``.
+
+    The second form is what an agent sends and most frameworks log; its other keys (model, temperature) are ignored.
+    The content is not validated here; counting does that.
+
+    Raises:
+        CourseError: the file cannot be read, or holds something else.
+    """
+    content = read_json(Path(path))
+    if isinstance(content, dict) and "messages" in content:
+        return Request(content["messages"], content.get("tools") or [])
+    if isinstance(content, list):
+        return Request(content, [])
+    raise CourseError(
+        f"{path} holds no request: it should be a list of messages, or an object with the key 'messages' (and 'tools')."
+    )
+
+
+def read_json(path: Path) -> Any:
+    """Return what a JSON file holds; ``-`` is standard input.
+
+    Raises:
+        CourseError: it cannot be read, is not UTF-8 or not JSON; the text says where.
+    """
+    shown = "standard input" if str(path) == "-" else str(path)
+    try:
+        content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+        return strict_json(content.decode("utf-8-sig"))
+    except OSError as error:
+        raise CourseError(f"{shown} cannot be read: {error.strerror}. Give a JSON file.") from error
+    except UnicodeDecodeError as error:
+        raise CourseError(f"{shown} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise CourseError(f"{shown} is not valid JSON: {error.msg} in {place}.") from error
+    except ValueError as error:
+        raise CourseError(f"{shown} cannot be taken: {error}.") from error
+    except RecursionError as error:
+        raise CourseError(f"{shown} is nested too deeply to be messages or tools.") from error
