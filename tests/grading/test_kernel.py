@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
+import ctxcourse
 from ctxcourse.grading.kernel import MAX_OUTPUT, KernelNotStarted, StudentKernel
 from ctxcourse.grading.remote import KernelDied, Student
 from ctxcourse.grading.runner import Limits, NotGraded, Runner
@@ -95,8 +99,13 @@ def test_the_sandbox_shows_only_what_python_needs(sandbox, tmp_path):
     (tmp_path / "secret.txt").write_text("secret")
     kernel = StudentKernel(sandbox)
     try:
-        result = kernel.run(f"import os\nos.getuid(), os.path.exists({str(tmp_path)!r}), os.listdir('/tmp')", 20)
-        assert result.outputs[0]["data"]["text/plain"] == f"({sandbox.uid or 1000}, False, ['{kernel.folder.name}'])"
+        source = f"import os\nos.getuid(), os.path.exists({str(tmp_path)!r}), sorted(os.listdir('/tmp'))"
+        result = kernel.run(source, 20)
+        # a checkout or an environment below /tmp is mounted there as well, as far as Python needs it
+        needed = {Path(place).resolve() for place in (sys.prefix, sys.base_prefix, ctxcourse.__file__)}
+        below = {place.parts[2] for place in needed if place.is_relative_to("/tmp")}
+        shown = sorted({kernel.folder.name, *below})
+        assert result.outputs[0]["data"]["text/plain"] == f"({sandbox.uid or 1000}, False, {shown})"
         assert kernel.run("import ctxcourse, numpy; open('x', 'w').write('scratch space')", 20).status == "ok"
     finally:
         kernel.stop()
@@ -109,3 +118,51 @@ def test_a_sandbox_can_be_required(monkeypatch):
     with pytest.raises(SandboxUnavailable, match="there is none"):
         find_sandbox("require")
     assert find_sandbox("none").isolated is False
+
+
+@pytest.mark.parametrize("source", ["exit()", "quit()", "quit", "exit(keep_kernel=False)", "get_ipython().ask_exit()"])
+def test_exit_is_an_error_in_its_own_cell(run, source):
+    runner = run("a = 1", source, "b = a + 1")
+    guilty = runner.run_cell(1)
+    assert guilty.status == "error"
+    assert "exit and quit would end" in guilty.message
+    assert Student(runner).b == 2
+    assert runner.generation == 1
+
+
+LATE = "import os, threading\nthreading.Timer({delay}, os._exit, [1]).start()"
+
+
+@pytest.mark.parametrize(
+    "source", [LATE.format(delay=0.2), "get_ipython().exit_now = True"], ids=["a thread", "IPython's own flag"]
+)
+def test_a_cell_that_ends_the_kernel_a_moment_later_is_found(run, source):
+    runner = run("a = 1", source, "import time; time.sleep(1)\nb = a + 1", "c = b + 1")
+    assert [runner.run_cell(n).status for n in (2, 3)] == ["ok", "ok"]
+    assert [result.status for result in runner.results] == ["ok", "died", "ok", "ok"]
+    assert runner.take_blamed() == [1]
+    assert runner.take_blamed() == []
+    assert Student(runner).c == 3
+
+
+SLOW = "def slow():\n    import time; time.sleep(1.5); return 7"
+
+
+def test_a_kernel_that_ended_after_the_last_cell_costs_the_tests_nothing(run):
+    runner = run(SLOW, LATE.format(delay=0.1))
+    assert runner.run_cell(1).status == "ok"
+    runner._kernel.process.wait()
+    assert Student(runner).slow() == 7
+    assert runner.take_blamed() == [1]
+
+
+def test_a_test_in_which_an_earlier_cell_ends_the_kernel_gets_a_second_chance(run):
+    runner = run(SLOW, LATE.format(delay=1))
+    student = Student(runner)
+    slow = student.slow
+    with pytest.raises(KernelDied):
+        slow()
+    assert runner.second_chance()
+    assert not runner.second_chance()
+    assert student.slow() == 7
+    assert runner.take_blamed() == [1]

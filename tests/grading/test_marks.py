@@ -161,8 +161,76 @@ def test_the_command_of_its_own(course, small, monkeypatch):
         grade(["nowhere"])
     with pytest.raises(CourseError, match="nothing to grade"):
         grade([])
+    (course.root / "submissions" / "nobody").mkdir()
+    with pytest.raises(CourseError, match=r"no notebooks .* to grade in submissions/nobody"):
+        grade(["submissions/nobody"])
     assert "-n" in command(["submissions"], workers=2)
     assert "-n" not in command(["submissions"])
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_modules_and_settings_beside_a_submission_are_not_used(course, monkeypatch, workers):
+    course.submit("alice/hw")
+    folder = course.root / "submissions" / "alice"
+    run = f"open({str(course.root / 'evil')!r}, 'a').write(__file__)\n"
+    for name in ("nbval", "json", "conftest", "struct", "pytest", "sitecustomize"):
+        course.write(f"submissions/alice/{name}.py", run)
+    course.write("submissions/alice/pytest.ini", "[pytest]\naddopts = -p no:ctxcourse\n")
+    course.write("submissions/alice/pyproject.toml", "[tool.pytest.ini_options]\naddopts = '-p no:ctxcourse'\n")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.setenv("PYTEST_PLUGINS", "nbval")
+    marks = course.root / "marks.json"
+    assert grade(["."], grades=marks, solutions=course.root / "solutions", workers=workers) == 0
+    assert [(row["exercise"], row["points"]) for row in json.loads(marks.read_text())] == [
+        ("turn_bill", 3),
+        ("share", 2),
+    ]
+    assert not (course.root / "evil").exists()
+
+
+def test_marks_that_cannot_be_written_are_still_shown(course, small):
+    course.submit("alice")
+    # the folder takes the file's place while the notebook is graded, as a full disk would
+    book = small.notebook("solution", small.BILL_RIGHT, small.SHARE_RIGHT)
+    place = course.root / "late.json"
+    book["cells"][5]["source"] = book["cells"][5]["source"].replace(
+        "import pytest\n",
+        f"import pathlib, pytest\npathlib.Path({str(place)!r}).joinpath('x').mkdir(parents=True, exist_ok=True)\n",
+    )
+    course.write("solutions/01_bill.ipynb", book)
+    result = course.grade("submissions", f"--grades={place}")
+    assert result.code not in (0, 1)
+    assert "5 of 5 points" in result.output
+    assert f"The marks could NOT be written to {place}" in result.output.splitlines()[-1]
+    assert "Marks written" not in result.output
+    assert not list(course.root.glob("*.part"))
+
+
+TAKES_A_WHILE = "import time; time.sleep(1)"
+
+
+def test_an_exit_in_the_notebook_costs_nothing(course):
+    course.submit("last", extra=("exit()",))
+    course.submit("late", extra=("import os, threading\nthreading.Timer(0.2, os._exit, [0]).start()", TAKES_A_WHILE))
+    for name, source in (("first", "exit()"), ("bare", "quit")):
+        path = course.submit(name)
+        book = json.loads(path.read_text())
+        guilty = {"cell_type": "code", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
+        book["cells"].insert(4, {**guilty, "id": "guilty"})
+        path.write_text(json.dumps(book))
+    result = course.grade("submissions")
+    for name in ("last", "late", "first", "bare"):
+        assert result.marks(name) == {"turn_bill": 3, "share": 2}, name
+        expected = ["Cell 7: it ended the kernel after it had run"] if name == "late" else []
+        assert result.row(name)["notices"] == expected
+    failed = [line.split(" - ")[0] for line in result.output.splitlines() if line.startswith("FAILED")]
+    assert sorted(failed) == [
+        "FAILED submissions/bare.ipynb::Cell 2",
+        "FAILED submissions/first.ipynb::Cell 2",
+        "FAILED submissions/last.ipynb::Cell 7",
+    ]
+    assert "exit and quit would end the notebook's kernel" in result.output
 
 
 def test_what_comes_with_a_submission_is_not_believed(course, small):
@@ -186,23 +254,36 @@ def test_what_comes_with_a_submission_is_not_believed(course, small):
     [
         ({"grades": "marks.txt"}, "must end in .json or .csv"),
         ({"grades": "nowhere/marks.csv"}, "there is no folder"),
+        ({"grades": "folder.json"}, "--grades=folder.json: that is a folder"),
+        ({"xmlpath": "folder.json"}, "--junitxml=folder.json: that is a folder"),
+        ({"solutions": "folder.json"}, "there are no solution notebooks (.ipynb) in this folder"),
+        (
+            {"solutions": "solutions", "lesson": "nosuch"},
+            "--lesson=nosuch: there is no such lesson; there are: 01_bill",
+        ),
         ({"solutions": "nowhere"}, "there is no such folder"),
         ({"grade_timeout": 0.0}, "--grade-timeout=0.0: the time must be above zero"),
         ({"grade_call_timeout": float("nan")}, "--grade-call-timeout=nan: the time must be above zero"),
     ],
 )
-def test_options_are_checked_before_the_run(options, text):
+def test_options_are_checked_before_the_run(options, text, course, monkeypatch):
+    monkeypatch.chdir(course.root)
+    (course.root / "folder.json").mkdir()
     given = {"grades": None, "solutions": None, "grade_timeout": 1.0, "grade_call_timeout": 1.0}
     check_options(argparse.Namespace(**given))
     with pytest.raises(pytest.UsageError, match=re.escape(text)):
         check_options(argparse.Namespace(**{**given, **options}))
 
 
-def test_an_exercise_that_does_not_exist(course):
+def test_a_lesson_that_does_not_exist(course):
     course.submit("alice")
-    result = course.grade("submissions", "--exercise=02_other")
+    result = course.grade("submissions", "--lesson=02_other")
     assert "there is no solution 02_other.ipynb" in result.row("alice", "")["reason"]
     assert result.code == 1
+    result = course.grade("submissions", "--lesson=02_other", "--solutions=solutions")
+    assert "--lesson=02_other: there is no such lesson; there are: 01_bill" in result.output
+    assert result.code == 4
+    assert result.rows == []
 
 
 def test_an_instructors_mistake_is_said_without_quoting_the_test(course, small):

@@ -15,7 +15,7 @@ OUTCOMES = ["passed", "failed", "not attempted", "skipped", "missing", "not coun
 
 def facts(declared, **more):
     return {
-        "submission": "submissions/alice.ipynb", "lesson": "01_x", "problem": "", "possible": 3,
+        "submission": "submissions/alice.ipynb", "lesson": "01_x", "problem": "",
         "isolation": "bubblewrap", "isolation_reason": "", "notices": [], "attempted": [], "declared": declared, **more,
     }  # fmt: skip
 
@@ -74,7 +74,10 @@ def test_a_changed_answer_without_its_name_was_attempted():
 def test_files_and_table_hold_the_rows(tmp_path):
     base, ledger = facts([["test_a", "q", 1, "A, “title”", "Why?"]], notices=["odd\x1b[31m"]), Ledger()
     case(ledger, base, "test_a", 1, 1, "failed")
-    ledger.add("bob::submission", {"facts": facts([], submission="bob.ipynb", problem="the file is empty")})
+    ledger.add(
+        "bob::submission",
+        {"facts": facts([["test_a", "q", 3, "", ""]], submission="bob.ipynb", problem="the file is empty")},
+    )
     rows = ledger.rows()
     write_grades(rows, tmp_path / "g.json")
     assert json.loads((tmp_path / "g.json").read_text()) == rows
@@ -84,6 +87,7 @@ def test_files_and_table_hold_the_rows(tmp_path):
     assert [row["submission"] for row in read] == ["submissions/alice.ipynb", "bob.ipynb"]
     assert read[0]["tests"] == "test_a: 0/1 failed"
     assert read[1]["reason"] == "the file is empty"
+    assert read[1]["exercise"] == ""
     lines = "\n".join(table(rows))
     assert "bob.ipynb   0 of 3 points" in lines
     assert "\x1b" not in lines

@@ -58,6 +58,10 @@ def odd_metadata(book):
     book["cells"][4]["source"] = [line + "\n" for line in book["cells"][4]["source"].splitlines()]
 
 
+def format_as_text(book):
+    book["nbformat"] = "4"
+
+
 def old_format(book):
     import nbformat
 
@@ -78,6 +82,7 @@ CHANGED = {
     ),
     "other_kernel": (other_kernel, {"turn_bill": 3, "share": 2}, ["'julia-1.10'"]),
     "odd_metadata": (odd_metadata, {"turn_bill": 3, "share": 2}, []),
+    "format_as_text": (format_as_text, {"turn_bill": 3, "share": 2}, []),
     "old_format": (old_format, {"turn_bill": 3, "share": 2}, ["old format 3"]),
 }
 UNUSABLE = {
@@ -86,7 +91,18 @@ UNUSABLE = {
     "blank": (" \n", "the file is empty"),
     "no_notebook": ('{"a": 1}', "no notebook"),
     "a_list": ("[1, 2]", "no notebook"),
-    "cells_of_text": ('{"cells": ["x"], "nbformat": 4}', "not a valid notebook"),
+    "cells_of_text": (
+        '{"cells": ["x"], "nbformat": 4}',
+        'not a valid notebook: cell 1 is "x", and should be an object',
+    ),
+    "cells_of_nothing": ('{"cells": null, "nbformat": 4}', "its field cells is null, and should be a list"),
+    "source_of_numbers": (
+        '{"cells": [{"cell_type": "code", "source": "1"}, {"cell_type": "code", "source": [7]}]}',
+        "the source of cell 2 holds 7, and should be text",
+    ),
+    "format_of_the_future": ('{"cells": [], "nbformat": 9}', "its field nbformat is 9, and should be the number 4"),
+    "format_in_words": ('{"cells": [], "nbformat": "four"}', 'its field nbformat is "four", and should be'),
+    "sheets_of_text": ('{"worksheets": ["x"], "nbformat": 3}', "not a valid notebook of format 3. Open it in Jupyter"),
     "a_picture": (b"\x89PNG\r\n\x1a\n\x00\xff\xfe", "not a text file"),
     "deep": ("[" * 200_000, "not valid JSON"),
     "endless": (json.dumps({"cells": [{"cell_type": "code", "source": "1"}] * 3000, "nbformat": 4}), "3000 cells"),
@@ -139,7 +155,8 @@ def test_a_deleted_answer_is_not_attempted(graded):
 )
 def test_an_unusable_file_is_one_row_of_zero_with_the_reason(graded, name, reason):
     rows = [row for row in graded.rows if row["submission"] == f"submissions/{name}.ipynb"]
-    assert [(row["points"], row["max"], row["status"]) for row in rows] == [(0, 5, "not graded")]
+    found = [(row["lesson"], row["exercise"], row["points"], row["max"], row["status"]) for row in rows]
+    assert found == [("01_bill", "", 0, 5, "not graded")]
     assert reason in rows[0]["reason"]
     assert reason in graded.output
 
@@ -189,7 +206,8 @@ def test_the_right_exercise_is_found_among_several(make_course, small):
     result = course.grade("submissions")
     for name in ("homework", "stripped", "renamed_02_box", "lies"):
         assert result.marks(name) == {"turn_bill": 3, "share": 2}, name
-    assert result.row("broken_02_box", "02_box")["max"] == 2
+    assert result.row("broken_02_box", "")["max"] == 2
+    assert result.row("broken_02_box", "")["lesson"] == "02_box"
     assert result.row("broken", "")["max"] == 0
-    result = course.grade("submissions/homework.ipynb", "--exercise=02_box")
-    assert "this is the notebook of 01_bill, not of 02_box" in result.row("homework", "02_box")["reason"]
+    result = course.grade("submissions/homework.ipynb", "--lesson=02_box")
+    assert "this is the notebook of 01_bill, not of 02_box" in result.row("homework", "")["reason"]

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ctxcourse.errors import CourseError
-from ctxcourse.grading.inplace import GRADER, points
+from ctxcourse.grading.points import GRADER, points
 
 TAG = "hidden-tests"
 
@@ -106,6 +106,7 @@ def _spec(function: Any, name: str, question: str, place: str) -> TestSpec:
 class HiddenFunction(pytest.Function):
     """One case of a hidden test: case ``number`` of ``cases``."""
 
+    parent: HiddenModule
     spec: TestSpec
     number: int
     cases: int
@@ -114,8 +115,10 @@ class HiddenFunction(pytest.Function):
 class HiddenModule(pytest.Module):
     """The hidden tests of one solution notebook, bound to one submission."""
 
-    cells: Sequence[HiddenCell] = ()
-    show = False
+    cells: Sequence[HiddenCell]
+    show: bool
+    failed: set[str]
+    """The names of the tests of which a case did not pass."""
 
     @classmethod
     def of_cells(
@@ -129,7 +132,7 @@ class HiddenModule(pytest.Module):
         """Return the collector of the tests in ``cells``; ``show`` lets tracebacks quote them."""
         more: Any = {"nodeid": nodeid} if nodeid else {}
         module: HiddenModule = cls.from_parent(parent, path=path, name="hidden", **more)
-        module.cells, module.show = cells, show
+        module.cells, module.show, module.failed = cells, show, set()
         return module
 
     def _getobj(self) -> types.ModuleType:

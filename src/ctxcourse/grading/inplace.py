@@ -15,29 +15,15 @@ from typing import Any
 import pytest
 
 from ctxcourse.errors import CourseError
+from ctxcourse.grading.hidden import HiddenCell, HiddenModule
+from ctxcourse.grading.points import GRADER, points
+from ctxcourse.grading.remote import LocalTransport, Student
 
-GRADER = "__ctxcourse_grader__"
-"""A name that only the grader defines in a module that it compiles from hidden cells."""
+__all__ = ["GRADER", "HiddenTestsFailed", "Summary", "points", "run_here", "run_source"]
 
 
 class HiddenTestsFailed(CourseError):
     """A hidden test fails on the instructor's own solution."""
-
-
-def points(number: float, *, title: str = "", hint: str = "") -> pytest.MarkDecorator:
-    """Declare what a hidden test is worth; a parametrized one earns its points if all its cases pass.
-
-    Args:
-        number: the points, more than zero.
-        title: what the test is about, shown to the student.
-        hint: a question that helps, shown to a student who fails it.
-
-    Raises:
-        CourseError: if the number of points is none.
-    """
-    if isinstance(number, bool) or not isinstance(number, (int, float)) or not 0 < number < 1_000_000:
-        raise CourseError(f"points(…) takes a number above zero, not {number!r}")
-    return pytest.mark.points(number, title=title, hint=hint)
 
 
 @dataclass(frozen=True)
@@ -50,17 +36,6 @@ class Summary:
 
     def __repr__(self) -> str:
         return "\n".join([*self.lines, f"{self.earned:g} of {self.possible:g} points"])
-
-
-class _Local:
-    """A transport without a kernel: the agent runs right here."""
-
-    generation = 0
-
-    def __init__(self, namespace: dict[str, Any]) -> None:
-        from ctxcourse.grading.agent import make_agent
-
-        self.send = make_agent(namespace)
 
 
 def run_here(namespace: dict[str, Any]) -> Summary | None:
@@ -91,9 +66,6 @@ def run_here(namespace: dict[str, Any]) -> Summary | None:
 
 def run_source(source: str, namespace: dict[str, Any]) -> Summary:
     """Run the tests in the text of a hidden cell against a namespace; see `run_here`."""
-    from ctxcourse.grading.hidden import HiddenCell, HiddenModule
-    from ctxcourse.grading.remote import Student
-
     summaries: dict[str, list[Any]] = {}
 
     class Here:
@@ -108,7 +80,7 @@ def run_source(source: str, namespace: dict[str, Any]) -> Summary:
         @pytest.fixture(scope="module")
         @classmethod
         def student(cls) -> Student:
-            return Student(_Local(namespace))
+            return Student(LocalTransport(namespace))
 
         @pytest.hookimpl
         def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:

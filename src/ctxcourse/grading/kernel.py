@@ -33,7 +33,8 @@ GRACE = 1.0
 REPLY = "application/x-ctxcourse"
 
 # Puts the agent into the kernel. From the first request on, what the student's code prints goes nowhere: a thread
-# that prints all the time would otherwise hold up every reply.
+# that prints all the time would otherwise hold up every reply. `exit` and `quit` are an error in their own cell: the
+# kernel would say that the cell is done, and end a moment later.
 BOOT = """
 def _boot(source):
     import sys, types
@@ -53,6 +54,9 @@ def _boot(source):
     def answer(text):
         if type(sys.stdout) is not Silence: sys.stdout = sys.stderr = Silence()
         return Reply(serve(text))
+    def refuse(*_, **__):
+        raise RuntimeError("exit and quit would end the notebook's kernel: take the call out of this cell")
+    get_ipython().ask_exit = refuse
     agent.answer = answer
     sys.modules["_ctxcourse_agent"] = agent
     sys.setswitchinterval(0.001)

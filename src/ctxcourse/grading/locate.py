@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 
 from ctxcourse.errors import CourseError
+from ctxcourse.grading import scope
 from ctxcourse.grading.matching import ENOUGH, resemblance
 from ctxcourse.grading.notebooks import Notebook, Solution, UnreadableNotebook, read_notebook, read_solution
 
-SUBMISSIONS = "submissions"
+UNEXPECTED = (
+    "graded because it is an exercise, though it lies in no folder called submissions; Python files around it were not"
+    " run"
+)
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class Job:
         solution: what it is graded by; None if that could not be found.
         trusted: it is the instructor's own solution: its saved outputs are compared as well.
         problem: why it cannot be graded; empty if it can.
+        notices: what was odd about where it lies.
     """
 
     path: Path
@@ -32,16 +37,28 @@ class Job:
     solution: Solution | None
     trusted: bool = False
     problem: str = ""
+    notices: tuple[str, ...] = ()
 
 
-def is_submission_path(path: Path) -> bool:
-    """Whether a path lies in a folder called ``submissions``."""
-    return SUBMISSIONS in path.absolute().parts
+def nearest_solutions(start: Path) -> Path | None:
+    """Return the folder ``solutions`` in a folder or above it, never one inside a submission."""
+    for folder in (start.absolute(), *start.absolute().parents):
+        place = folder / "solutions"
+        if _is_trusted(place):
+            return place.resolve()
+    return None
 
 
-def is_grading_run(config: pytest.Config) -> bool:
-    """Whether an option says that the notebooks of this run are submissions."""
-    return any(config.getoption(name, None) for name in ("grades", "solutions", "exercise"))
+def course_solutions() -> Path | None:
+    """Return the solutions of the checkout which the package is imported from, if there is one."""
+    place = scope.COURSE / "solutions"
+    return place if place.is_dir() else None
+
+
+def _is_trusted(place: Path) -> bool:
+    """Whether tests may be taken from a folder: those of a submission would run in the grader's process."""
+    inside = scope.is_submission_path(place) or scope.is_submission_path(place.resolve())
+    return place.is_dir() and not inside
 
 
 def find_solutions(path: Path, config: pytest.Config) -> Path | None:
@@ -55,51 +72,52 @@ def find_solutions(path: Path, config: pytest.Config) -> Path | None:
     given = config.getoption("solutions", None)
     if given:
         return Path(given).resolve()
-    return next(
-        (place for place in _candidates(path.absolute(), config) if not is_submission_path(place) and place.is_dir()),
-        None,
-    )
+    return next((place for place in _candidates(path.absolute(), config) if place is not None), None)
 
 
-def _candidates(path: Path, config: pytest.Config) -> Iterator[Path]:
+def _candidates(path: Path, config: pytest.Config) -> Iterator[Path | None]:
     here = config.invocation_params.dir
     for argument in config.args:
-        place = (here / argument.split("::")[0]).resolve()
-        yield from (candidate for candidate in (place, place.parent) if candidate.name == "solutions")
-    for folder in (here, *here.parents):
-        yield (folder / "solutions").resolve()
-    parts = path.parts
-    for name in ("exercises", SUBMISSIONS):
-        if name in parts[:-1]:
-            for folder in Path(*parts[: parts.index(name) + 1]).parents:
-                yield (folder / "solutions").resolve()
-    yield Path(__file__).resolve().parents[3] / "solutions"
+        place = here / argument.split("::")[0]
+        named = [folder for folder in (place, place.parent) if folder.name == "solutions" and _is_trusted(folder)]
+        yield from (folder.resolve() for folder in named)
+    yield nearest_solutions(here)
+    for name in ("exercises", scope.SUBMISSIONS):
+        if name in path.parts[:-1]:
+            beside = nearest_solutions(Path(*path.parts[: path.parts.index(name)]))
+            yield beside if beside is not None and not scope.is_in_foreign_folder(beside, config) else None
+    yield course_solutions()
 
 
 def find_job(path: Path, config: pytest.Config) -> Job | None:
     """Return what to grade a notebook by, or None if it is none of ours: nbval then runs it as any other."""
-    grading = is_grading_run(config) or is_submission_path(path)
+    grading = scope.is_grading_run(config.option) or scope.is_submission_path(path)
     try:
         notebook = read_notebook(path)
     except UnreadableNotebook as error:
         return _unreadable(path, config, str(error)) if grading else None
-    ours = notebook.kind in ("exercise", "solution") or any(
-        cell.role in ("answer", "hidden") for cell in notebook.cells
-    )
     if notebook.kind == "lesson" and (not grading or path.parent.name == "notebooks"):
         return None
-    if not grading and not ours:
+    if not grading and not notebook.is_exercise:
         return None
+    expected = grading or path.absolute().parent.name in scope.OWN_FOLDERS
+    notices = () if expected else (UNEXPECTED,)
     folder = find_solutions(path, config)
     if folder is None:
-        return Job(path, notebook, None, problem="no folder of solutions was found; name it with --solutions=DIR")
+        return Job(
+            path,
+            notebook,
+            None,
+            notices=notices,
+            problem="no folder of solutions was found; name it with --solutions=DIR",
+        )
     try:
         if path.resolve().parent == folder:
             return Job(path, notebook, read_solution(path), trusted=True)
-        solution = _identify(notebook, path, folder, config.getoption("exercise", None))
+        solution = _identify(notebook, path, folder, config.getoption("lesson", None))
     except CourseError as error:
-        return Job(path, notebook, _by_name(path, folder, config), problem=str(error))
-    return Job(path, notebook, solution)
+        return Job(path, notebook, _by_name(path, folder, config), problem=str(error), notices=notices)
+    return Job(path, notebook, solution, notices=notices)
 
 
 def _unreadable(path: Path, config: pytest.Config, problem: str) -> Job:
@@ -114,7 +132,7 @@ def _stems(folder: Path) -> list[str]:
 def _by_name(path: Path, folder: Path, config: pytest.Config) -> Solution | None:
     """Return the solution that a file's name, or the grader, points to, or None."""
     stems = _stems(folder)
-    wanted = config.getoption("exercise", None)
+    wanted = config.getoption("lesson", None)
     named = [
         stem for stem in stems if stem == wanted or (not wanted and (stem in path.stem or stem in path.parent.name))
     ]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ctxcourse.grading.notebooks import Cell, Notebook, Solution
+from ctxcourse.grading.notebooks import BEGIN_HIDDEN, Cell, Notebook, Solution
 
 ENOUGH = 0.2
 """Share of an exercise's own cells that has to be found for a notebook to be taken for it."""
 
 
 @dataclass(frozen=True)
-class Step:
+class PlannedCell:
     """A cell to run: its name in reports, its number among the code cells, its source and where it comes from."""
 
     name: str
@@ -26,12 +26,12 @@ class Plan:
     """What to run of a submission, and what was found.
 
     Attributes:
-        steps: the cells to run, in order.
+        cells: the cells to run, in order.
         attempted: the questions whose answer cell was changed.
         notices: what was odd, in sentences for the report.
     """
 
-    steps: list[Step] = field(default_factory=list)
+    cells: list[PlannedCell] = field(default_factory=list)
     attempted: set[str] = field(default_factory=set)
     notices: list[str] = field(default_factory=list)
 
@@ -97,16 +97,16 @@ def make_plan(notebook: Notebook, solution: Solution) -> Plan:
             first.update(found[:1])
         else:
             plan.notices.append("the setup cell is missing; the exercise's own was run")
-            plan.steps.append(Step("setup", -1, setup.source, setup))
+            plan.cells.append(PlannedCell("setup", -1, setup.source, setup))
     ordered = [notebook.cells[index] for index in sorted(first)]
     ordered += [cell for cell in notebook.cells if cell.index not in first]
     for cell in ordered:
         if cell.index in replaced or (cell.kind != "code" and cell.index not in as_code):
             continue
-        if cell.role == "hidden" and ("BEGIN HIDDEN" in cell.source or not cell.has_code):
+        if cell.role == "hidden" and (BEGIN_HIDDEN in cell.source or not cell.has_code):
             continue
         name = f"Cell {cell.number}" if cell.kind == "code" else f"{cell.kind} cell {cell.index}"
-        plan.steps.append(Step(name, cell.number, cell.source, cell))
+        plan.cells.append(PlannedCell(name, cell.number, cell.source, cell))
     return plan
 
 

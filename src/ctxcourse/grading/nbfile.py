@@ -15,7 +15,7 @@ import pytest
 from ctxcourse.grading.hidden import HiddenModule
 from ctxcourse.grading.kernel import CellResult, StudentKernel
 from ctxcourse.grading.locate import Job, find_solutions
-from ctxcourse.grading.matching import Plan, Step, make_plan
+from ctxcourse.grading.matching import Plan, PlannedCell, make_plan
 from ctxcourse.grading.runner import Limits, Runner
 from ctxcourse.grading.sandbox import find_sandbox
 
@@ -114,10 +114,9 @@ class GradedNotebook(nbval.IPyNbFile):
             "submission": self.label,
             "lesson": solution.stem if solution else "",
             "problem": job.problem,
-            "possible": solution.possible if solution else 0,
             "isolation": sandbox.name,
             "isolation_reason": sandbox.reason,
-            "notices": list(self.plan.notices),
+            "notices": [*job.notices, *self.plan.notices],
             "attempted": sorted(self.plan.attempted),
             "declared": [[t.name, t.question, t.points, t.title, t.hint] for t in solution.tests] if solution else [],
         }
@@ -128,8 +127,10 @@ class GradedNotebook(nbval.IPyNbFile):
         solution = self.job.solution
         if self.job.problem or solution is None:
             return
-        options = [self._options(step) for step in self.plan.steps]
-        sources = ["" if option["skip"] else step.source for step, option in zip(self.plan.steps, options, strict=True)]
+        options = [self._options(planned) for planned in self.plan.cells]
+        sources = [
+            "" if option["skip"] else planned.source for planned, option in zip(self.plan.cells, options, strict=True)
+        ]
         self.runner = Runner(sources, self._start_kernel, self._limits())
         yield from self._cells(options)
         yield HiddenModule.of_cells(
@@ -143,20 +144,22 @@ class GradedNotebook(nbval.IPyNbFile):
     def _cells(self, options: Sequence[defaultdict[str, bool]]) -> Iterable[GradedCell]:
         notebook = self.job.notebook
         assert notebook is not None
-        for number, (step, option) in enumerate(zip(self.plan.steps, options, strict=True)):
+        for number, (planned, option) in enumerate(zip(self.plan.cells, options, strict=True)):
             node = (
-                notebook.node["cells"][step.cell.index] if step.number >= 0 else nbval.NotebookNode(source=step.source)
+                notebook.node["cells"][planned.cell.index]
+                if planned.number >= 0
+                else nbval.NotebookNode(source=planned.source)
             )
-            item = GradedCell.from_parent(self, name=step.name, cell_num=step.number, cell=node, options=option)
+            item = GradedCell.from_parent(self, name=planned.name, cell_num=planned.number, cell=node, options=option)
             item.number = number
             yield item
 
-    def _options(self, step: Step) -> defaultdict[str, bool]:
+    def _options(self, planned: PlannedCell) -> defaultdict[str, bool]:
         option: defaultdict[str, bool] = defaultdict(bool)
         option["check"] = self.compare_outputs
-        option.update(nbval.find_metadata_tags({"tags": sorted(step.cell.tags)}))
-        option.update(nbval.find_comment_markers(step.source))
-        if step.cell.role in ("answer", "setup"):
+        option.update(nbval.find_metadata_tags({"tags": sorted(planned.cell.tags)}))
+        option.update(nbval.find_comment_markers(planned.source))
+        if planned.cell.role in ("answer", "setup"):
             option["skip"] = False
         return option
 
@@ -174,6 +177,11 @@ class GradedNotebook(nbval.IPyNbFile):
         if solutions is not None:
             masked += [solutions, *(solutions.parent / name for name in ("lessons", "tests", "submissions"))]
         return StudentKernel(sandbox, masked, self.config.option.nbval_kernel_startup_timeout)
+
+    def late_notices(self) -> list[str]:
+        """Return what was found out about cells after they had been reported, each once."""
+        blamed = self.runner.take_blamed() if hasattr(self, "runner") else []
+        return [f"{self.plan.cells[number].name}: it ended the kernel after it had run" for number in blamed]
 
     def setup(self) -> None:
         """Read the patterns that nbval compares outputs with; the kernel starts when it is needed."""

@@ -20,7 +20,11 @@ MAX_BYTES = 50 * 2**20
 MAX_CELLS = 2_000
 """Most cells of a notebook that is graded."""
 STUB = "Need to implement"
-BEGIN_HIDDEN = "### BEGIN HIDDEN TESTS"
+"""How the message of the NotImplementedError begins that an answer cell is handed out with."""
+BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
+"""The lines between which a hidden cell's tests stand."""
+
+AGAIN = "Open it in Jupyter, save it, and hand it in again"
 
 
 class UnreadableNotebook(CourseError):
@@ -61,7 +65,7 @@ class Cell:
     @property
     def names(self) -> frozenset[str]:
         """The functions, classes and variables that the cell defines at its top level."""
-        return _defined(self.source)
+        return defined_names(self.source)
 
     @property
     def has_code(self) -> bool:
@@ -79,6 +83,13 @@ class Notebook:
     kind: str
     stem: str
     notices: tuple[str, ...] = ()
+
+    @property
+    def is_exercise(self) -> bool:
+        """Whether its metadata or one of its cells says that it is an exercise, answered or not."""
+        return self.kind in ("exercise", "solution") or (
+            self.kind != "lesson" and any(cell.role in ("answer", "hidden") for cell in self.cells)
+        )
 
 
 def read_notebook(path: Path) -> Notebook:
@@ -112,10 +123,43 @@ def read_notebook(path: Path) -> Notebook:
         raise UnreadableNotebook("it is JSON, but no notebook: it has no cells")
     if isinstance(data.get("cells"), list) and len(data["cells"]) > MAX_CELLS:
         raise UnreadableNotebook(f"it has {len(data['cells'])} cells, and more than {MAX_CELLS} are not run")
+    flaw = _flaw(data)
+    if flaw:
+        raise UnreadableNotebook(f"it is not a valid notebook: {flaw}. {AGAIN}")
     try:
         return _notebook(path, data)
-    except Exception as error:  # hand-made notebooks fail in many ways inside nbformat
-        raise UnreadableNotebook(f"it is not a valid notebook ({type(error).__name__})") from None
+    except Exception:  # hand-made notebooks fail in many ways inside nbformat
+        raise UnreadableNotebook(f"it is not a valid notebook of format {data.get('nbformat', 4)}. {AGAIN}") from None
+
+
+def _flaw(data: dict[str, Any]) -> str:
+    """Return what is wrong with a notebook's structure, in words for the student, or an empty text."""
+    version = data.get("nbformat", 4)
+    if isinstance(version, str) and version.strip().isdecimal():
+        version = data["nbformat"] = int(version)
+    if type(version) is not int or not 1 <= version <= 4:
+        return f"its field nbformat is {_shown(version)}, and should be the number 4"
+    if version != 4:
+        return ""
+    if not isinstance(data.get("cells"), list):
+        return f"its field cells is {_shown(data.get('cells'))}, and should be a list"
+    for number, cell in enumerate(data["cells"], 1):
+        if not isinstance(cell, dict):
+            return f"cell {number} is {_shown(cell)}, and should be an object with the fields cell_type and source"
+        source = cell.get("source", "")
+        lines = source if isinstance(source, list) else [source]
+        wrong = [line for line in lines if not isinstance(line, str)]
+        if wrong:
+            return f"the source of cell {number} holds {_shown(wrong[0])}, and should be text"
+    return ""
+
+
+def _shown(value: object) -> str:
+    """Return a value of a JSON file as text for a message: short, and not as Python writes it."""
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else "a list"
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else f"{text[:40]}…"
 
 
 def _notebook(path: Path, data: dict[str, Any]) -> Notebook:
@@ -185,7 +229,8 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _defined(source: str) -> frozenset[str]:
+def defined_names(source: str) -> frozenset[str]:
+    """Return the functions, classes and variables that a cell defines at its top level; none if it does not parse."""
     code = "\n".join("" if line.lstrip().startswith(("%", "!", "?")) else line for line in source.splitlines())
     try:
         with warnings.catch_warnings():
@@ -215,16 +260,6 @@ class Solution:
     def stem(self) -> str:
         """The exercise's name, that of the file."""
         return self.notebook.path.stem
-
-    @property
-    def questions(self) -> list[str]:
-        """The graded questions, in order."""
-        return list(dict.fromkeys(test.question for test in self.tests))
-
-    @property
-    def possible(self) -> float:
-        """All the points of the notebook."""
-        return sum(test.points for test in self.tests)
 
 
 def read_solution(path: Path) -> Solution:

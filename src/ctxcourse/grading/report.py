@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 import json
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -30,12 +33,13 @@ class Ledger:
         self.notices: dict[str, list[str]] = defaultdict(list)
 
     def add(self, nodeid: str, entry: Mapping[str, Any]) -> None:
-        """Take in what a report carries: the submission's facts, a notice, the outcome of a case."""
+        """Take in what a report carries: the submission's facts, notices, the outcome of a case."""
         facts = entry["facts"]
         submission = facts["submission"]
         self.facts.setdefault(submission, dict(facts))
-        if entry.get("notice") and entry["notice"] not in self.notices[submission]:
-            self.notices[submission].append(entry["notice"])
+        for notice in entry.get("notices", ()):
+            if notice not in self.notices[submission]:
+                self.notices[submission].append(notice)
         if "test" in entry:
             key = (submission, entry["test"])
             self.expected[key] = entry["cases"]
@@ -44,7 +48,7 @@ class Ledger:
                 self.cases[key][nodeid] = (entry["outcome"], entry["cause"])
 
     def rows(self) -> list[Row]:
-        """Return a row per submission and exercise; a submission that could not be graded has one row."""
+        """Return a row per submission and exercise; a submission that could not be graded has one, of no exercise."""
         rows: list[Row] = []
         for submission, facts in self.facts.items():
             common = {
@@ -57,9 +61,9 @@ class Ledger:
                 rows.append(
                     {
                         **common,
-                        "exercise": facts["lesson"],
+                        "exercise": "",
                         "points": 0,
-                        "max": facts["possible"],
+                        "max": sum(points for _, _, points, _, _ in facts["declared"]),
                         "status": "not graded",
                         "reason": facts["problem"],
                         "tests": [],
@@ -122,17 +126,34 @@ def _status(tests: list[dict[str, Any]], attempted: bool) -> tuple[str, str]:
 
 
 def write_grades(rows: Iterable[Row], path: Path) -> None:
-    """Write rows to a file: as a list of objects if its name ends in ``.json``, as a table if in ``.csv``."""
-    rows = list(rows)
-    if path.suffix.lower() == ".json":
-        path.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        return
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        for row in rows:
-            tests = "; ".join(f"{t['test']}: {t['points']:g}/{t['max']:g} {t['outcome']}" for t in row["tests"])
-            writer.writerow({**row, "notices": "; ".join(row["notices"]), "tests": tests})
+    """Write rows to a file: as a list of objects if its name ends in ``.json``, as a table if in ``.csv``.
+
+    The file is written beside and renamed: an older one stays whole until the new one is.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    target = path.resolve()
+    beside = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        beside.write_text(_as_text(list(rows), path.suffix.lower()), encoding="utf-8", newline="")
+        beside.replace(target)
+    except OSError:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise
+
+
+def _as_text(rows: list[Row], suffix: str) -> str:
+    if suffix == ".json":
+        return json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, COLUMNS)
+    writer.writeheader()
+    for row in rows:
+        tests = "; ".join(f"{t['test']}: {t['points']:g}/{t['max']:g} {t['outcome']}" for t in row["tests"])
+        writer.writerow({**row, "notices": "; ".join(row["notices"]), "tests": tests})
+    return text.getvalue()
 
 
 def table(rows: Iterable[Row]) -> list[str]:

@@ -13,6 +13,9 @@ MAX_RESTARTS = 20
 MAX_LOSSES = 3
 """How often the kernel may be lost, or a call time out, within one question."""
 
+SETTLE = 1.5
+"""Seconds that a kernel is watched for a death that a cell has caused."""
+
 
 class NotGraded(GradingFailure):
     """The submission could not be run at all."""
@@ -33,8 +36,8 @@ class Runner:
     """The cells of a submission and the kernel that they run in.
 
     Cells run once each, in order. When the kernel is lost, a new one is started at the next request, and the cells
-    that ran before are run again, except those that had lost a kernel. It is also the `Transport` of the hidden
-    tests.
+    that ran before are run again, except those that had lost a kernel, be it a moment after they had run. It is also
+    the `Transport` of the hidden tests.
 
     Args:
         sources: the cells' code, in the order in which they are to run.
@@ -53,6 +56,11 @@ class Runner:
         self._losses: dict[str, int] = {}
         self._spent = 0.0
         self._failure = ""
+        self._suspects = False
+        """Whether cells were run of which it is not known yet that they leave nothing behind that ends the kernel."""
+        self._found = self._excused = 0
+        """How many cells turned out to end the kernel after they had run, and how many of them excused a test."""
+        self._blamed: list[int] = []
 
     def run_cell(self, number: int) -> CellResult:
         """Run a cell, after those before it that have not been run yet, and return what became of it."""
@@ -84,16 +92,49 @@ class Runner:
             self._kernel.stop()
             self._kernel = None
 
+    def second_chance(self) -> bool:
+        """Return whether a test in which the kernel died is to run again, because an earlier cell may be to blame.
+
+        Cells that were run since the last look are suspects: a thread that they left behind may end the kernel at
+        any time. They are run again here, and the one that ends the kernel is found.
+        """
+        chance = self._suspects
+        if chance:
+            found = self._found
+            try:
+                self._living()
+            except GradingFailure:
+                return False
+            if self._found > found:
+                self._losses[self.question] = max(0, self._losses.get(self.question, 0) - 1)
+        chance, self._excused = chance or self._found > self._excused, self._found
+        return chance
+
+    def take_blamed(self) -> list[int]:
+        """Return the numbers of the cells that turned out to end the kernel after they had run, each once."""
+        blamed, self._blamed = self._blamed, []
+        return blamed
+
     def _run(self, number: int) -> CellResult:
         try:
-            kernel = self._living()
-            begin = time.monotonic()
-            result = kernel.run(self.sources[number], min(self.limits.cell, self._left()))
-            self._spent += time.monotonic() - begin
+            result = self._run_in(self._living(), number)
+            if result.status == "died" and self._suspects:
+                found = self._found
+                kernel = self._living()
+                if self._found > found:
+                    result = self._run_in(kernel, number)
         except GradingFailure as failure:
             result = CellResult("died", str(failure.msg))
+        self._suspects = self._suspects or result.status in ("ok", "error")
         self.results[number] = result
         return result
+
+    def _run_in(self, kernel: StudentKernel, number: int) -> CellResult:
+        begin = time.monotonic()
+        try:
+            return kernel.run(self.sources[number], min(self.limits.cell, self._left()))
+        finally:
+            self._spent += time.monotonic() - begin
 
     def _left(self) -> float:
         left = self.limits.total - self._spent
@@ -105,6 +146,32 @@ class Runner:
         """Return a kernel in which all cells so far have been run."""
         if self._kernel is not None and self._kernel.alive:
             return self._kernel
+        return self._revive()
+
+    def _revive(self, careful: bool = False) -> StudentKernel:
+        """Start a kernel and run again what was run; a cell that ends it, even a moment later, is left out from now on.
+
+        Args:
+            careful: wait after each cell, to see which one it is.
+        """
+        kernel = self._start_one()
+        for number, result in enumerate(self.results):
+            if result is None or result.status in ("died", "timeout"):
+                continue
+            again = self._run_in(kernel, number)
+            if kernel.alive and not (careful and _dies(kernel)):
+                continue
+            if careful or again.status == "timeout":
+                result.status, result.message = "died", "it ended the kernel after it had run"
+                self._found += 1
+                self._blamed.append(number)
+            return self._revive(careful=True)
+        if self._suspects and not careful and _dies(kernel):
+            return self._revive(careful=True)
+        self._suspects = False
+        return kernel
+
+    def _start_one(self) -> StudentKernel:
         if self._failure:
             raise NotGraded(self._failure)
         if self._starts > MAX_RESTARTS:
@@ -117,13 +184,12 @@ class Runner:
         except KernelNotStarted as error:
             self._failure = str(error)
             raise NotGraded(self._failure) from error
-        for number, result in enumerate(self.results):
-            if result is None or result.status in ("died", "timeout"):
-                continue
-            begin = time.monotonic()
-            again = kernel.run(self.sources[number], min(self.limits.cell, self._left()))
-            self._spent += time.monotonic() - begin
-            if not kernel.alive:
-                result.status = "died"
-                raise KernelDied(f"cell {number + 1} ended the kernel when it was run again: {again.message}")
         return kernel
+
+
+def _dies(kernel: StudentKernel) -> bool:
+    """Watch a kernel that does nothing, and return whether it ends."""
+    end = time.monotonic() + SETTLE
+    while kernel.alive and time.monotonic() < end:
+        time.sleep(0.05)
+    return not kernel.alive

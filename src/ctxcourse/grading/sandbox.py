@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ctxcourse.errors import CourseError
+from ctxcourse.home import cache_home
 
 MEMORY = 3 * 2**30
 """Bytes of memory that a submission may use, over all its processes."""
@@ -181,13 +182,6 @@ def _version() -> tuple[int, ...]:
     return tuple(int(part) for part in text.split()[-1].split(".") if part.isdigit()) if text.split() else ()
 
 
-def model_home() -> Path:
-    """Return the cache folder of the course's model: ``CTXCOURSE_HOME``, or the platform's place for it."""
-    import platformdirs
-
-    return Path(os.environ.get("CTXCOURSE_HOME") or platformdirs.user_cache_path("ctxcourse"))
-
-
 def environment(folder: Path) -> dict[str, str]:
     """Return the whole environment of a student's kernel: nothing of the grader's own is passed on."""
     # Libraries would start a thread for each core, and a submission may have only so many.
@@ -206,7 +200,7 @@ def environment(folder: Path) -> dict[str, str]:
         "HOME": home,
         "IPYTHONDIR": f"{home}/ipython",
         "MPLCONFIGDIR": f"{home}/mpl",
-        "CTXCOURSE_HOME": str(model_home()),
+        "CTXCOURSE_HOME": str(cache_home()),
         "HF_HUB_OFFLINE": "1",
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }
@@ -249,7 +243,7 @@ def _bwrap(folder: Path, uid: int, masked: tuple[Path, ...]) -> list[str]:
         command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     command += ["--proc", "/proc", "--dev", "/dev", *size, "--tmpfs", "/dev/shm", "--chmod", "1777", "/dev/shm"]
     command += [*size, "--tmpfs", "/tmp", "--chmod", "1777", "/tmp"]
-    shown = [*_python_folders(), model_home()]
+    shown = [*_python_folders(), cache_home()]
     # Folders that bubblewrap makes on the way are closed to a user other than the one it runs as.
     parents = {parent for path in shown for parent in path.parents if len(parent.parts) > 1}
     for parent in sorted(parents, key=lambda p: len(p.parts)):

@@ -16,7 +16,7 @@ import pytest
 
 from ctxcourse.grading.hidden import HiddenFunction
 from ctxcourse.grading.nbfile import GradedCell, GradedNotebook, SubmissionItem
-from ctxcourse.grading.remote import GradingFailure, MissingName, NotAttempted, Student, StudentError
+from ctxcourse.grading.remote import GradingFailure, KernelDied, MissingName, NotAttempted, Student, StudentError
 from ctxcourse.grading.report import NOT_ATTEMPTED, Ledger, table, write_grades
 from ctxcourse.grading.runner import NotGraded
 
@@ -34,6 +34,7 @@ class GradingSession:
         self.config, self.grades, self.show_hidden = config, grades, show_hidden
         self.ledger = Ledger()
         self.details: list[tuple[str, str]] = []
+        self.unwritten = False
 
     @pytest.fixture(scope="module")
     @classmethod
@@ -52,6 +53,18 @@ class GradingSession:
             notebook.runner.question = item.spec.question
         return (yield)
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Run a hidden test again if the kernel died in it and an earlier cell may be to blame."""
+        try:
+            return (yield)
+        except KernelDied:
+            notebook = item.getparent(GradedNotebook)
+            if not isinstance(item, HiddenFunction) or notebook is None or not notebook.runner.second_chance():
+                raise
+        item.runtest()
+        return None
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
@@ -61,16 +74,16 @@ class GradingSession:
         notebook = item.getparent(GradedNotebook)
         if notebook is None:
             return report
-        entry: dict[str, Any] = {"facts": notebook.facts}
+        entry: dict[str, Any] = {"facts": notebook.facts, "notices": notebook.late_notices()}
         if isinstance(item, SubmissionItem) and report.when == "call":
             self._describe(item, notebook)
             report.user_properties = list(item.user_properties)
         elif isinstance(item, GradedCell) and report.when == "call":
             outcome = getattr(item, "outcome", None)
             if outcome is not None and outcome.status in ("timeout", "died"):
-                entry["notice"] = f"{item.name}: {outcome.message}"
+                entry["notices"].append(f"{item.name}: {outcome.message}")
             elif outcome is not None and outcome.truncated:
-                entry["notice"] = f"{item.name}: printed more than is kept"
+                entry["notices"].append(f"{item.name}: printed more than is kept")
         elif isinstance(item, HiddenFunction):
             self._clean(item, call, report, entry)
         vars(report)["ctxcourse"] = entry
@@ -102,8 +115,7 @@ class GradingSession:
 
     def _give_points(self, item: HiddenFunction, outcome: str) -> None:
         """Put the points into the properties: on a test's last case, so that their sum is what was earned."""
-        module: Any = item.parent
-        failed: set[str] = module.__dict__.setdefault("failed_tests", set())
+        failed = item.parent.failed
         if outcome != "passed":
             failed.add(item.spec.name)
         spec = item.spec
@@ -126,23 +138,48 @@ class GradingSession:
             if entry.get("detail"):
                 self.details.append((report.nodeid, entry["detail"]))
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the marks, and fail a run in which not all points were earned."""
-        if hasattr(self.config, "workerinput"):
-            return
-        rows = self.ledger.rows()
-        if self.grades is not None:
-            write_grades(rows, self.grades)
-        if session.exitstatus == pytest.ExitCode.OK and any(row["points"] < row["max"] for row in rows):
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
+        """Write the marks, and fail a run in which not all points were earned or not all files were written.
 
-    @pytest.hookimpl
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Show the marks, how the code was isolated, and on request the details of hidden tests."""
+        The marks are what an instructor looks for, so they come after all that pytest itself has to say.
+        """
+        if hasattr(self.config, "workerinput"):
+            return (yield)
         rows = self.ledger.rows()
-        if not rows:
-            return
+        lost = self._write(rows)
+        if lost:
+            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+        elif session.exitstatus == pytest.ExitCode.OK and any(row["points"] < row["max"] for row in rows):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        try:
+            return (yield)
+        except OSError as error:  # of a report that pytest writes, for JUnit
+            lost.append(f"A report could not be written: {error}")
+            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+        finally:
+            reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+            if reporter is not None:
+                if rows:
+                    self._show(rows, reporter)
+                if rows and self.grades is not None and not self.unwritten:
+                    reporter.write_line(f"Marks written to {self.grades}")
+                for line in lost:
+                    reporter.write_line(line, red=True, bold=True)
+
+    def _write(self, rows: list[dict[str, Any]]) -> list[str]:
+        """Write the marks if that was asked for; returns what went wrong, in sentences."""
+        if self.grades is None:
+            return []
+        try:
+            write_grades(rows, self.grades)
+        except OSError as error:
+            self.unwritten = True
+            return [f"The marks could NOT be written to {self.grades} ({error.strerror or error}): they are only here."]
+        return []
+
+    def _show(self, rows: list[dict[str, Any]], terminalreporter: pytest.TerminalReporter) -> None:
+        """Show the marks, how the code was isolated, and on request the details of hidden tests."""
         if self.show_hidden:
             for nodeid, detail in self.details:
                 terminalreporter.write_sep("_", nodeid)
@@ -166,8 +203,6 @@ class GradingSession:
         else:
             text = f"Isolation: {facts['isolation']} (no network, solutions out of sight, memory and processes limited)"
             terminalreporter.write_line(text)
-        if self.grades is not None:
-            terminalreporter.write_line(f"Marks written to {self.grades}")
 
 
 def _judge(report: pytest.TestReport, excinfo: pytest.ExceptionInfo[BaseException] | None) -> tuple[str, str]:
