@@ -33,7 +33,10 @@ def test_a_saved_output_is_compared_in_the_solution_only(course, small):
     course.write("submissions/alice.ipynb", book)
     result = course.grade("solutions", "submissions")
     assert result.code == 1
-    assert result.output.count("its output differs from the saved one") == 1
+    assert "its output differs from the saved one" in result.output
+    failed = [line for line in result.output.splitlines() if line.startswith("FAILED")]
+    assert len(failed) == 1
+    assert "solutions/01_bill.ipynb" in failed[0]
     assert result.marks("01_bill") == result.marks("alice") == {"turn_bill": 3, "share": 2}
 
 

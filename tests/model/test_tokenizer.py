@@ -105,7 +105,6 @@ def test_a_folder_without_a_tokenizer_is_named(tok: ChatTokenizer, tmp_path: Any
     if damage == "no template":
         (tmp_path / "tokenizer.json").write_text((tok.folder / "tokenizer.json").read_text(encoding="utf-8"))
         (tmp_path / "tokenizer_config.json").write_text(json.dumps({}))
-    with pytest.raises(
-        WeightsError, match=re.escape(str(tmp_path)) + r" (holds no tokenizer|cannot be read as a tokenizer)"
-    ):
+    told = re.escape(str(tmp_path)) + r" (holds no tokenizer|cannot be read as a tokenizer)"
+    with pytest.raises(WeightsError, match=told):
         ChatTokenizer(tmp_path, list, list)
