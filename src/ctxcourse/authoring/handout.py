@@ -26,7 +26,7 @@ CPU of an ordinary laptop, and exercises that are graded.
 
 ## Begin
 
-You need Python 3.11 or newer, `make`, 6 GB of disk and 4 GB of free memory; Linux or macOS (on Windows, in WSL).
+You need Python 3.11 or newer, `make`, 6 GB of disk and 5 GB of free memory; Linux or macOS (on Windows, in WSL).
 
 ```sh
 make lab
