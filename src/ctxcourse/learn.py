@@ -105,9 +105,10 @@ def case(
 ) -> Case:
     """One case for ``check``: the arguments, and what the function ``gives`` or ``raises`` for them.
 
-    ``match`` is a regular expression to be found in the exception's text. ``hint`` is shown where the case
-    fails; ``mistakes`` pairs wrong values, each with a sentence that says how one comes to it, and goes
-    before the hint. ``tolerance`` (relative and absolute, 1e-9) holds where a float is compared.
+    ``match`` is a regular expression to be found in the exception's text. ``hint`` is shown where a value is wrong,
+    not where it is of another kind or an unexpected exception stands in its place. ``mistakes`` pairs wrong values,
+    each with a sentence that says how one comes to it, and goes before the hint. ``tolerance`` (relative and
+    absolute, 1e-9) holds where a float is compared.
 
     Raises CourseError where neither or both of ``gives`` and ``raises`` are given.
 
@@ -185,26 +186,21 @@ _hints_seen: dict[str, int] = {}
 def _problem(function: Callable[..., Any], name: str, one: Case) -> str | None:
     """What is wrong with the function in this case, the hint included; None where nothing is."""
     arguments, named = copy_data(one.arguments), copy_data(one.named)
-    raised = False
     try:
         value = function(*arguments, **named)
-    except NotImplementedError as problem:
+    except NotImplementedError:
         if one.raises is None or not issubclass(NotImplementedError, one.raises):
             raise NotAttempted(f"○ {name} is not attempted yet: replace `raise NotImplementedError(…)`.") from None
-        value, raised = problem, True
+        return None
     except (Exception, SystemExit) as problem:
         if one.raises is None:
             return explain(problem, function)
         wrong = _wrong_exception(problem, one, function)
         return _with_hint(wrong, one) if wrong else None
-    if one.raises is not None and not raised:
-        if value is None and _is_empty(function):
-            raise NotAttempted(f"○ {name} is not attempted yet: its body is empty.")
-        return _with_hint(f"returns {show(value)}; it should raise {one.raises.__name__}.", one)
-    if one.raises is not None:
-        return None
     if value is None and one.gives is not None and _is_empty(function):
         raise NotAttempted(f"○ {name} is not attempted yet: its body is empty.")
+    if one.raises is not None:
+        return _with_hint(f"returns {show(value)}; it should raise {one.raises.__name__}.", one)
     wrong = difference(value, one.gives, one.tolerance)
     if wrong:
         known = next((text for mistake, text in one.mistakes if same(value, mistake, one.tolerance)), None)

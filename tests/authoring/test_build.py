@@ -16,18 +16,7 @@ from nbgrader.preprocessors import CheckCellMetadata, ClearHiddenTests, ClearSol
 from ctxcourse.authoring.build import build, check, find_root, main
 from ctxcourse.authoring.errors import AuthorError
 from ctxcourse.errors import CourseError
-
-NOTEBOOKS = ["notebooks/00_start", "notebooks/01_turns", "exercises/01_turns", "solutions/01_turns"]
-JSON = ["src/ctxcourse/questions/00_start.json", "src/ctxcourse/questions/01_turns.json"]
-
-
-def read(root: Path, name: str) -> nbformat.NotebookNode:
-    return nbformat.read(root / f"{name}.ipynb", as_version=4)
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    files = [f"{name}.ipynb" for name in NOTEBOOKS] + JSON
-    return {name: (root / name).read_bytes() for name in files}
+from tests.authoring.generated import JSON, NOTEBOOKS, contents, read
 
 
 def test_files_of_a_course(course: Path) -> None:

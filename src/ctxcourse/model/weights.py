@@ -93,10 +93,8 @@ def ensure_model(name: str | None = None, progress: Progress = no_progress) -> M
 
 
 def _make(artefact: Artefact, progress: Progress) -> ModelFolder:
-    folder, notes = (
-        model_path(artefact),
-        [] if artefact.pinned else [f"{artefact.name} is not pinned by the course."],
-    )
+    folder = model_path(artefact)
+    notes = [] if artefact.pinned else [f"{artefact.name} is not pinned by the course."]
     folder.parent.mkdir(parents=True, exist_ok=True)
     if artefact.path is None and artefact.filename is None:
         _take_repository(artefact, folder, progress)
