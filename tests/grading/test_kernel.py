@@ -12,6 +12,7 @@ from ctxcourse.grading.kernel import MAX_OUTPUT, KernelNotStarted, StudentKernel
 from ctxcourse.grading.remote import KernelDied, Student
 from ctxcourse.grading.runner import Limits, NotGraded, Runner
 from ctxcourse.grading.sandbox import Sandbox, SandboxUnavailable, find_sandbox
+from tests.grading.late import LATE
 
 LIMITS = Limits(cell=20, call=20, total=200)
 
@@ -130,14 +131,11 @@ def test_exit_is_an_error_in_its_own_cell(run, source):
     assert runner.generation == 1
 
 
-LATE = "import os, threading\nthreading.Timer({delay}, os._exit, [1]).start()"
-
-
 @pytest.mark.parametrize(
-    "source", [LATE.format(delay=0.2), "get_ipython().exit_now = True"], ids=["a thread", "IPython's own flag"]
+    "source", [LATE.format(delay=0.6), "get_ipython().exit_now = True"], ids=["a thread", "IPython's own flag"]
 )
 def test_a_cell_that_ends_the_kernel_a_moment_later_is_found(run, source):
-    runner = run("a = 1", source, "import time; time.sleep(1)\nb = a + 1", "c = b + 1")
+    runner = run("a = 1", source, "import time; time.sleep(2)\nb = a + 1", "c = b + 1")
     assert [runner.run_cell(n).status for n in (2, 3)] == ["ok", "ok"]
     assert [result.status for result in runner.results] == ["ok", "died", "ok", "ok"]
     assert runner.take_blamed() == [1]
@@ -149,7 +147,7 @@ SLOW = "def slow():\n    import time; time.sleep(1.5); return 7"
 
 
 def test_a_kernel_that_ended_after_the_last_cell_costs_the_tests_nothing(run):
-    runner = run(SLOW, LATE.format(delay=0.1))
+    runner = run(SLOW, LATE.format(delay=0.6))
     assert runner.run_cell(1).status == "ok"
     runner._kernel.process.wait()
     assert Student(runner).slow() == 7
@@ -159,9 +157,8 @@ def test_a_kernel_that_ended_after_the_last_cell_costs_the_tests_nothing(run):
 def test_a_test_in_which_an_earlier_cell_ends_the_kernel_gets_a_second_chance(run):
     runner = run(SLOW, LATE.format(delay=1))
     student = Student(runner)
-    slow = student.slow
     with pytest.raises(KernelDied):
-        slow()
+        student.slow()
     assert runner.second_chance()
     assert not runner.second_chance()
     assert student.slow() == 7

@@ -106,6 +106,7 @@ class StudentKernel:
         self.folder = Path(tempfile.mkdtemp(prefix="ctxg-"))
         sandbox.prepare(self.folder)
         self.channels = Channels(self.folder)
+        self._idle_after = ""
         arguments = [
             "-f",
             str(self.channels.file),
@@ -231,12 +232,12 @@ class StudentKernel:
 
     def _await_idle(self, msg_id: str, result: CellResult, patience: float = 2.0) -> bool:
         end = time.monotonic() + patience
-        while self.channels.listening and time.monotonic() < end:
-            if self.channels.has("iopub", 50) and self._read_output(msg_id, result):
-                return True
-            if not self.alive:
+        while self.channels.listening and self._idle_after != msg_id and time.monotonic() < end:
+            if self.channels.has("iopub", 50):
+                self._read_output(msg_id, result)
+            elif not self.alive:
                 raise KernelDied(self.obituary, self.obituary)
-        return False
+        return self._idle_after == msg_id
 
     def _interrupt(self, msg_id: str, result: CellResult) -> bool:
         """Interrupt the kernel; kill it if it does not come back. Returns whether it did."""
@@ -248,11 +249,11 @@ class StudentKernel:
         self.process.wait()
         return False
 
-    def _read_output(self, msg_id: str, result: CellResult) -> bool:
-        """Take in what lies on the output channel; returns whether the request is done."""
+    def _read_output(self, msg_id: str, result: CellResult) -> None:
+        """Take in what lies on the output channel, and note when the request is done (its reply may be unread yet)."""
         for _ in range(500):
             if not self.channels.has("iopub"):
-                return False
+                return
             message = self.channels.receive("iopub", spare=result.size < MAX_OUTPUT)
             if message is None:
                 continue
@@ -262,10 +263,10 @@ class StudentKernel:
             elif message["parent_header"].get("msg_id") != msg_id:
                 continue
             elif kind == "status" and content.get("execution_state") == "idle":
-                return True
+                self._idle_after = msg_id
+                return
             elif kind in ("stream", "display_data", "execute_result", "error"):
                 _keep(result, kind, content)
-        return False
 
 
 def _keep(result: CellResult, kind: str, content: Message) -> None:
