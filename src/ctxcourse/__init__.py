@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from ctxcourse.errors import CourseError as CourseError
     from ctxcourse.loading import load_model as load_model
     from ctxcourse.loading import load_tokenizer as load_tokenizer
-    from ctxcourse.model.qwen import Completion as Completion
+    from ctxcourse.model.answers import Completion as Completion
     from ctxcourse.samples import load_sample as load_sample
     from ctxcourse.tokens import buckets as buckets
     from ctxcourse.tokens import catalogue_cost as catalogue_cost
 
 _NAMES = {
-    "Completion": "ctxcourse.model.qwen",
+    "Completion": "ctxcourse.model.answers",
     "ContextBudget": "ctxcourse.budget",
     "CourseError": "ctxcourse.errors",
     "buckets": "ctxcourse.tokens",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,8 @@ app = typer.Typer(
 )
 model_app = typer.Typer(no_args_is_help=True, help="Fetch, describe, check or remove the model's files.")
 app.add_typer(model_app, name="model")
+cache_app = typer.Typer(no_args_is_help=True, help="Describe or clear the completions that are remembered on the disk.")
+app.add_typer(cache_app, name="cache")
 
 ModelName = Annotated[
     str | None,
@@ -208,3 +211,51 @@ def model_remove(model: ModelName = None) -> None:
         typer.echo(
             f"{freed / 1e9:.2f} GB freed" if freed else "nothing to remove: what is not in the cache is left alone"
         )
+
+
+@cache_app.command("info")
+def cache_info(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object; sizes in bytes.")] = False,
+) -> None:
+    """Say where the completion store is, how large it is, and how many completions of each model it holds."""
+    from dataclasses import asdict
+
+    from ctxcourse.model.completions import CompletionStore
+
+    with _clear_errors():
+        found = CompletionStore().info()
+        if as_json:
+            typer.echo(json.dumps({**asdict(found), "path": str(found.path)}))
+            return
+        typer.echo(f"path         {found.path}\ncompletions  {found.completions:,}")
+        typer.echo(f"size         {found.bytes / 1e6:.2f} MB")
+        if found.oldest:
+            typer.echo(f"oldest       {found.oldest}")
+        for name, completions in found.per_model.items():
+            typer.echo(f"model        {name}  {completions:,}")
+
+
+@cache_app.command("clear")
+def cache_clear(
+    model: Annotated[
+        str | None, typer.Option(metavar="FINGERPRINT", help="Only the completions of this model; see `cache info`.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Remove the remembered completions, which are then computed again. The model's files are left alone."""
+    from ctxcourse.model.completions import CompletionStore
+
+    with _clear_errors():
+        store = CompletionStore()
+        found = store.info()
+        count, whose = (found.per_model.get(model, 0), f" of {model}") if model else (found.completions, "")
+        if not count:
+            known = f"; it holds those of {', '.join(found.per_model)}" if found.per_model else ""
+            typer.echo(f"nothing to remove: no completions{whose} in {found.path}{known}")
+            return
+        if not yes:
+            what = f"{count:,} completion{'s' if count > 1 else ''}{whose}"
+            if not sys.stdin.isatty():
+                raise CourseError(f"Nothing was removed. Add --yes to remove {what} without being asked.")
+            typer.confirm(f"Remove {what} from {found.path}? The model's files are left alone.", abort=True)
+        typer.echo(f"completions removed: {store.clear(model):,}; the model's files were left alone")

@@ -19,7 +19,8 @@ from ctxcourse.errors import CourseError
 from ctxcourse.owners import OWNERS
 
 if TYPE_CHECKING:
-    from ctxcourse.model.qwen import Completion, Model
+    from ctxcourse.model.answers import Completion
+    from ctxcourse.model.qwen import Model
 
 Kind = Literal["hit", "other record", "neither"]
 

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import ipywidgets as W
 
 from ctxcourse.errors import CourseError
-from ctxcourse.model.qwen import Cancelled, Completion
+from ctxcourse.model.answers import Cancelled, Completion
 
 ShouldStop = Callable[[], bool]
 Work = Callable[[ShouldStop], Any]

@@ -8,7 +8,8 @@ from typing import Any
 import ipywidgets as W
 
 from ctxcourse.explorer import NeedleExplorer
-from ctxcourse.model.qwen import Completion, Model
+from ctxcourse.model.answers import Completion
+from ctxcourse.model.qwen import Model
 from ctxcourse.plots import Picture, budget_bar
 from ctxcourse.prompt_html import prompt_view
 from ctxcourse.running import Runner, ShouldStop, Work, cost_text

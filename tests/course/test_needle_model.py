@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ctxcourse import load_model, load_tokenizer, needle
-from ctxcourse.model.qwen import Cancelled
+from ctxcourse.model.answers import Cancelled
 from ctxcourse.owners import OWNERS
 
 pytestmark = pytest.mark.model

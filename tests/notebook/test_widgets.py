@@ -9,7 +9,7 @@ import pytest
 
 from ctxcourse import needle
 from ctxcourse.explorer import register_html
-from ctxcourse.model.qwen import Cancelled, Completion
+from ctxcourse.model.answers import Cancelled, Completion
 from ctxcourse.running import Runner, bar_html, error_html
 from ctxcourse.widgets import BudgetExplorer, NeedleExplorer, budget_explorer
 

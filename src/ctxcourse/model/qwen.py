@@ -4,47 +4,24 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ctxcourse.errors import CourseError
+from ctxcourse.model.answers import Answer, Completion, WindowError
+from ctxcourse.model.attention import supports_packing
+from ctxcourse.model.completions import CompletionStore, StoredCompletion
 from ctxcourse.model.convert import quiet_bars
 from ctxcourse.model.files import clear_content_errors
+from ctxcourse.model.plain import PlainEngine
+from ctxcourse.model.prefix import PrefixEngine, expected_tokens
+from ctxcourse.model.products import use_fast_products
 from ctxcourse.model.tokenizer import ChatTokenizer, Message
 from ctxcourse.model.weights import ModelFolder
 
-if TYPE_CHECKING:
-    import torch
-
-PREFILL_CHUNK = 512  # tokens a forward pass: bounds the memory of the element-wise work
-
-
-class WindowError(CourseError, ValueError):
-    """A prompt and the answer asked for do not fit the model's context window."""
-
-
-class Cancelled(CourseError):
-    """The caller asked to stop before the answer was complete; the model can be used again at once."""
-
-
-@dataclass(frozen=True)
-class Completion:
-    """One answer of the model.
-
-    ``prompt_tokens`` were given to it, ``computed_tokens`` of them were computed for this answer (all, unless a
-    prefix was reused), ``new_tokens`` were generated, in ``seconds``. ``stop_reason`` is ``"stop"`` where the model
-    ended its answer and ``"length"`` where the limit did. ``fingerprint`` names the weights.
-    """
-
-    text: str
-    prompt_tokens: int
-    computed_tokens: int
-    new_tokens: int
-    seconds: float
-    stop_reason: str
-    fingerprint: str
+# messages, a string taken as one user message, or token ids; with tools of its own as a pair
+Prompt = str | Sequence[Message] | Sequence[int]
 
 
 class Model:
@@ -61,7 +38,9 @@ class Model:
         self.token_spans, self.render = tokenizer.token_spans, tokenizer.render
         self.encode, self.decode = tokenizer.encode, tokenizer.decode
         self.encode_prompt, self.split_prompt = tokenizer.encode_prompt, tokenizer.split_prompt
-        self._network: Any = None
+        self.store = CompletionStore()
+        self._engine: PrefixEngine | PlainEngine | None = None
+        self._computing = threading.Lock()
         self._loading = threading.Lock()  # a widget's thread and a cell may both ask first
 
     def __repr__(self) -> str:
@@ -70,8 +49,8 @@ class Model:
     @property
     def config(self) -> Any:
         """The network's configuration, as transformers reads it (no weights needed)."""
-        if self._network is not None:
-            return self._network.config
+        if self._engine is not None:
+            return self._engine.network.config
         from transformers import AutoConfig
 
         with clear_content_errors(self.folder.path, "a model of transformers"):
@@ -94,86 +73,139 @@ class Model:
     @property
     def network(self) -> Any:
         """The transformers model itself, read from the disk when it is first asked for."""
-        with self._loading:
-            if self._network is None:
-                self._network = _read_network(self.folder.path)
-        return self._network
+        return self.engine.network
 
     def complete(
         self,
-        prompt: str | Sequence[Message],
+        prompt: Prompt,
         tools: Sequence[Message] | None = None,
         max_new_tokens: int = 64,
         should_stop: Callable[[], bool] = lambda: False,
+        remember: bool = False,
     ) -> Completion:
-        """Answer ``prompt`` (messages, or a string taken as one user message) and return the completion.
+        """Answer ``prompt`` (messages, a string taken as one user message, or token ids) and return the completion.
 
-        ``should_stop`` is asked between pieces of work; when it says yes, the call ends with :class:`Cancelled`.
+        What this process has computed of the prompt before, as part of any other, is not computed again:
+        ``computed_tokens`` says how much was. ``should_stop`` is asked between pieces of work; when it says yes, the
+        call ends with :class:`Cancelled`. With ``remember``, the completion store is looked into first, and keeps the
+        answer.
 
         Raises:
             WindowError: prompt and answer do not fit the context window; nothing has been computed.
             Cancelled: ``should_stop`` said so.
         """
-        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
-        if not messages:
-            raise WindowError("There is nothing to answer: the prompt has no messages. Give at least one.")
+        [completion] = self.complete_many([(prompt, tools)], max_new_tokens, remember, should_stop, progress=False)
+        return completion
+
+    def complete_many(
+        self,
+        prompts: Sequence[Prompt | tuple[Prompt, Sequence[Message] | None]],
+        max_new_tokens: int = 64,
+        remember: bool = True,
+        should_stop: Callable[[], bool] = lambda: False,
+        progress: bool = True,
+    ) -> list[Completion]:
+        """Answer many prompts, each prefix that they share computed once, and return their completions in order.
+
+        The texts are those of :meth:`complete` for each prompt. A prompt is what ``complete`` takes, or a pair of it
+        and its tools. Finished completions go into the completion store one by one, so that an interrupted call
+        continues where it stopped; ``remember=False`` leaves the store alone. A bar shows the progress in tokens of a
+        call that takes longer than two seconds, unless ``progress`` is false.
+
+        Raises:
+            WindowError: a prompt does not fit the context window, or is empty; nothing has been computed.
+            Cancelled: ``should_stop`` said so; what was finished is in the store.
+        """
         if isinstance(max_new_tokens, bool) or not isinstance(max_new_tokens, int) or max_new_tokens < 1:
             raise WindowError(f"max_new_tokens must be a whole number of at least 1, not {max_new_tokens!r}.")
-        started = time.perf_counter()
-        ids = self.tokenizer.encode_prompt(messages, tools)
-        self._check_window(len(ids), max_new_tokens)
-        new, reason = self._decode(ids, max_new_tokens, should_stop)
+        ids = [self._prompt_ids(prompt, number, len(prompts)) for number, prompt in enumerate(prompts)]
+        for number, prompt in enumerate(ids):
+            self._check_window(prompt, max_new_tokens, _which(number, len(ids)))
+        settings = {"decoding": "greedy", "max_new_tokens": max_new_tokens}
+        store = self.store if remember else None
+        done: dict[int, Completion] = {}
+        for number, prompt in enumerate(ids if store else []):
+            started = time.perf_counter()
+            found = store.get(self.fingerprint, prompt, settings)  # type: ignore[union-attr]
+            if found is not None:
+                seconds = time.perf_counter() - started
+                answer = Answer(list(found.new_ids), found.stop_reason, seconds=seconds)
+                done[number] = self._completion(answer, len(prompt), remembered=True)
+        missing = [number for number in range(len(ids)) if number not in done]
+
+        def finished(index: int, answer: Answer) -> None:
+            number = missing[index]
+            done[number] = self._completion(answer, len(ids[number]))
+            if store is not None:
+                stored = StoredCompletion(tuple(answer.new_ids), answer.stop_reason, answer.seconds)
+                store.put(self.fingerprint, ids[number], settings, stored)
+
+        if missing:
+            with self._computing, _bar(self.engine, [ids[n] for n in missing], max_new_tokens, progress) as advance:
+                self.engine.run([ids[n] for n in missing], max_new_tokens, finished, should_stop, advance)
+        return [done[number] for number in range(len(ids))]
+
+    def forget(self) -> None:
+        """Drop the prefixes that were computed in this process; the completion store keeps its answers."""
+        with self._computing:
+            self.engine.forget()
+
+    @property
+    def engine(self) -> PrefixEngine | PlainEngine:
+        """What computes the answers: with prefix reuse where the network's attention allows it."""
+        with self._loading:
+            if self._engine is None:
+                network = _read_network(self.folder.path)
+                kind = PrefixEngine if supports_packing(network) else PlainEngine
+                self._engine = kind(network, self._end_tokens(network))
+        return self._engine
+
+    def _prompt_ids(self, prompt: Any, number: int, count: int) -> list[int]:
+        tools: Sequence[Message] | None = None
+        if isinstance(prompt, tuple):
+            prompt, tools = prompt
+        if isinstance(prompt, str):
+            prompt = [{"role": "user", "content": prompt}]
+        if len(prompt) == 0:
+            nothing = "no messages" if count == 1 else "no messages and no tokens"
+            raise WindowError(f"{_which(number, count)}There is nothing to answer: the prompt has {nothing}. Give one.")
+        if isinstance(prompt[0], int):
+            return self._checked_ids(prompt, _which(number, count))
+        return self.tokenizer.encode_prompt(prompt, tools)
+
+    def _checked_ids(self, ids: Sequence[int], which: str) -> list[int]:
+        vocabulary = self.config.vocab_size
+        for position, token in enumerate(ids):
+            if isinstance(token, bool) or not isinstance(token, int) or not 0 <= token < vocabulary:
+                raise WindowError(
+                    f"{which}Token {position} is {token!r}: a token id is a whole number from 0 to {vocabulary - 1:,}."
+                )
+        return list(ids)
+
+    def _completion(self, answer: Answer, prompt_tokens: int, remembered: bool = False) -> Completion:
         return Completion(
-            text=self.tokenizer.decode(new),
-            prompt_tokens=len(ids),
-            computed_tokens=len(ids),
-            new_tokens=len(new),
-            seconds=time.perf_counter() - started,
-            stop_reason=reason,
+            text=self.tokenizer.decode(answer.new_ids),
+            prompt_tokens=prompt_tokens,
+            computed_tokens=answer.computed_tokens,
+            new_tokens=len(answer.new_ids),
+            seconds=answer.seconds,
+            stop_reason=answer.stop_reason,
             fingerprint=self.fingerprint,
+            remembered=remembered,
+            new_ids=tuple(answer.new_ids),
         )
 
-    def _check_window(self, prompt_tokens: int, max_new_tokens: int) -> None:
+    def _check_window(self, ids: Sequence[int], max_new_tokens: int, which: str) -> None:
         window = self.context_window
-        if prompt_tokens + max_new_tokens > window:
-            over = prompt_tokens + max_new_tokens - window
+        over = len(ids) + max_new_tokens - window
+        if over > 0:
             raise WindowError(
-                f"The prompt has {prompt_tokens:,} tokens and {max_new_tokens:,} are wanted for the answer: {over:,} "
+                f"{which}The prompt has {len(ids):,} tokens and {max_new_tokens:,} are wanted for the answer: {over:,} "
                 f"more than the window of {window:,}. Shorten the prompt or ask for fewer new tokens."
             )
 
-    def _decode(self, ids: list[int], max_new_tokens: int, should_stop: Callable[[], bool]) -> tuple[list[int], str]:
-        """Return the greedy continuation of ``ids`` without its end marker, and why it ended."""
-        import torch
-        from transformers import DynamicCache
-
-        network, ends = self.network, self._end_tokens()
-        cache = DynamicCache(config=network.config)
-        new: list[int] = []
-        with torch.inference_mode():
-            for start in range(0, len(ids), PREFILL_CHUNK):
-                if should_stop():
-                    raise Cancelled("Stopped before the prompt was read.")
-                logits = self._forward(torch.tensor([ids[start : start + PREFILL_CHUNK]]), cache)
-            while True:
-                token = int(logits.argmax())
-                if token in ends:
-                    return new, "stop"
-                new.append(token)
-                if len(new) == max_new_tokens:
-                    return new, "length"
-                if should_stop():
-                    raise Cancelled(f"Stopped after {len(new)} new tokens.")
-                logits = self._forward(torch.tensor([[token]]), cache)
-
-    def _forward(self, ids: torch.Tensor, cache: Any) -> torch.Tensor:
-        """Run the network over the next tokens and return the logits after the last of them, shape ``(vocab,)``."""
-        output = self.network(input_ids=ids, cache=cache, use_cache=True, logits_to_keep=1)
-        logits: torch.Tensor = output.logits[0, -1]
-        return logits
-
-    def _end_tokens(self) -> set[int]:
-        end = self.network.generation_config.eos_token_id
+    def _end_tokens(self, network: Any) -> set[int]:
+        end = network.generation_config.eos_token_id
         ends = set(end) if isinstance(end, list) else {end}
         return ends | {
             self.tokenizer.control_tokens[t]
@@ -187,4 +219,27 @@ def _read_network(path: Path) -> Any:
     from transformers import AutoModelForCausalLM
 
     with quiet_bars(), clear_content_errors(path, "a model of transformers"):
-        return AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32).eval()
+        network = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32).eval()
+    use_fast_products(network)
+    return network
+
+
+def _which(number: int, count: int) -> str:
+    return f"Prompt {number} (of {count}, counted from 0): " if count > 1 else ""
+
+
+@contextmanager
+def _bar(
+    engine: PrefixEngine | PlainEngine, prompts: list[list[int]], max_new_tokens: int, shown: bool
+) -> Iterator[Callable[[int], None]]:
+    """Show a bar over the tokens that a call computes at most, and give what advances it."""
+    from tqdm.auto import tqdm
+
+    with tqdm(
+        total=expected_tokens(engine.computed, prompts, max_new_tokens),
+        unit="token",
+        delay=2,
+        leave=False,
+        disable=not shown,
+    ) as bar:
+        yield bar.update

@@ -1,0 +1,231 @@
+"""Exact prefix reuse: many prompts answered greedily, every shared prefix computed once.
+
+The prompts form a tree of token ids. What has been computed of it stays for later calls, up to a stated limit of
+memory: a growing conversation, or a list in which one record moves, pays for its new tokens alone. The answers are
+those of one plain ``generate`` per prompt, up to rounding where the two best logits are as good as equal.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ctxcourse.model.answers import Answer, Cancelled, Profile
+from ctxcourse.model.attention import Piece, packed_attention, packed_forward
+from ctxcourse.model.keyvalues import KeyValueMemory, Span
+from ctxcourse.model.lockstep import MOST_GUESSED, Live, Lockstep
+from ctxcourse.model.tree import Node, TokenTree
+
+CHUNK = 512
+"""Rows of a forward pass: enough to compute near the machine's peak, few enough to stay in its cache."""
+GROUP = 32
+"""Prompts that are decoded together, at most."""
+MEMORY_LIMIT = 384 * 2**20
+"""Bytes of keys and values that are kept; a single prompt that needs more is computed and then forgotten."""
+
+
+class PrefixEngine:
+    """Answers prompts over one tree of token ids.
+
+    Args:
+        network: a causal language model of transformers whose attention ``supports_packing``.
+        ends: token ids that end an answer.
+        memory_limit: bytes of keys and values to keep.
+    """
+
+    def __init__(self, network: Any, ends: set[int], memory_limit: int = MEMORY_LIMIT) -> None:
+        config = network.config
+        heads = config.num_attention_heads
+        dim = getattr(config, "head_dim", None) or config.hidden_size // heads
+        self.network, self.ends = network, ends
+        self.memory = KeyValueMemory(config.num_hidden_layers, config.num_key_value_heads, dim)
+        self.limit = memory_limit // self.memory.token_bytes
+        self.tree = TokenTree()
+        self.profile = Profile()
+
+    def forget(self) -> None:
+        """Drop everything that was computed."""
+        self.tree = TokenTree()
+
+    def computed(self, ids: Sequence[int]) -> int:
+        """Return how many tokens at the beginning of a prompt are known already."""
+        return self.tree.computed(ids)
+
+    def run(
+        self,
+        prompts: Sequence[Sequence[int]],
+        max_new_tokens: int,
+        finished: Callable[[int, Answer], None],
+        should_stop: Callable[[], bool] = lambda: False,
+        progress: Callable[[int], None] = lambda tokens: None,
+    ) -> None:
+        """Answer prompts given as token ids; ``finished(number, answer)`` hears of each as soon as it is complete.
+
+        Equal prompts are answered once. ``progress(tokens)`` is told of every token of the prompts when it has been
+        computed and of every token of the answers, those that an early end leaves out included.
+
+        Raises:
+            Cancelled: ``should_stop`` said so; the answers given so far stand, and so does what was computed.
+        """
+        import torch
+
+        self.profile = Profile()
+        self._should_stop, self._progress = should_stop, progress
+        numbers: dict[tuple[int, ...], list[int]] = {}
+        for number, ids in enumerate(prompts):
+            numbers.setdefault(tuple(ids), []).append(number)
+        reserve = max_new_tokens + MOST_GUESSED
+        with torch.inference_mode(), packed_attention(self.network):
+            for group in self._groups(sorted(numbers), reserve):
+                lives = [Live(ids, end, numbers[ids]) for ids, end in self._place(group, reserve)]
+                self._prefill(lives, reserve)
+                self._decode(lives, max_new_tokens, finished)
+
+    # Groups, and memory for them
+
+    def _groups(self, prompts: list[tuple[int, ...]], reserve: int) -> list[list[tuple[int, ...]]]:
+        """Cut sorted prompts into groups that fit the memory together."""
+        groups: list[list[tuple[int, ...]]] = []
+        tokens = 0
+        for prompt in prompts:
+            before = groups[-1][-1] if groups else ()
+            new = len(prompt) - _shared(before, prompt) + reserve
+            if groups and len(groups[-1]) < GROUP and tokens + new <= self.limit:
+                groups[-1].append(prompt)
+                tokens += new
+            else:
+                groups.append([prompt])
+                tokens = len(prompt) + reserve
+        return groups
+
+    def _place(self, group: list[tuple[int, ...]], reserve: int) -> list[tuple[tuple[int, ...], Node]]:
+        """Put prompts into the tree, and make room in memory for what has to be computed."""
+        ends = [self.tree.insert(prompt) for prompt in group]
+        kept = {node for end in ends for node in end.path()}
+        wanted = sum(len(node.tokens) for node in kept if node.span is None) + reserve * len(group)
+        while self.memory.tokens + wanted > self.limit:
+            leaf = self.tree.oldest_leaf(kept)
+            if leaf is None:
+                break
+            self.tree.remove(leaf)
+            leaf.span = None
+        return list(zip(group, ends, strict=True))
+
+    def _span(self, node: Node, room: int) -> Span:
+        """Return memory for a node: behind its parent's tokens where there is room, or a block of its own."""
+        parent, size = node.parent, len(node.tokens)
+        if parent is None or parent.span is None:
+            return self.memory.span(size, room)
+        for child in list(parent.children.values()):
+            inside = child.span and child.span.block is parent.span.block and child.span.start == parent.span.end
+            if child.answer and inside and child is not node and not child.children:
+                assert child.span is not None
+                self.tree.remove(child)  # an answer that the conversation did not go on with makes room
+                parent.span.room = child.span.room
+        return parent.span.extend(size) or self.memory.span(size, room)
+
+    # Reading the prompts
+
+    def _prefill(self, lives: list[Live], reserve: int) -> None:
+        room = max(reserve, lives[0].end.end // 4 + reserve) if len(lives) == 1 else reserve
+        pieces: list[Piece] = []
+        owners: list[Live] = []
+        rows = 0
+
+        def flush() -> None:
+            nonlocal pieces, owners, rows
+            if pieces:
+                self._read(pieces, owners, {live.end: live for live in lives})
+            pieces, owners, rows = [], [], 0
+
+        for live in lives:
+            path = [node for node in live.end.path() if node.pending]
+            for node in path:
+                if node.span is None:
+                    node.span = self._span(node, room if node is live.end else 0)
+                offset = node.done
+                while offset < len(node.tokens):
+                    count = min(len(node.tokens) - offset, CHUNK - rows)
+                    pieces.append(Piece(node, offset, node.tokens[offset : offset + count]))
+                    owners.append(live)
+                    offset, rows = offset + count, rows + count
+                    node.done = offset
+                    if rows == CHUNK:
+                        flush()
+            if not path:  # known to its end: its last token is computed again, for the logits after it
+                pieces.append(Piece(live.end, len(live.end.tokens) - 1, live.end.tokens[-1:]))
+                owners.append(live)
+                rows += 1
+                if rows == CHUNK:
+                    flush()
+        flush()
+
+    def _read(self, pieces: list[Piece], owners: list[Live], ends: dict[Node, Live]) -> None:
+        """Run one pass over pieces of prompts, and take the first new token of those that end in it."""
+        wanted, finishing, row = [], [], 0
+        for piece in pieces:
+            row += len(piece.ids)
+            if piece.node in ends and piece.offset + len(piece.ids) == len(piece.node.tokens):
+                wanted.append(row - 1)
+                finishing.append(ends[piece.node])
+        try:
+            logits, seconds = self._forward(pieces, wanted)
+        except BaseException:
+            for piece in reversed(pieces):
+                piece.node.done = min(piece.node.done, piece.offset)
+            raise
+        for live, token in zip(finishing, logits.argmax(-1).tolist() if wanted else [], strict=True):
+            live.next = token
+        for piece, owner in zip(pieces, owners, strict=True):
+            owner.answer.computed_tokens += len(piece.ids)
+            owner.answer.seconds += seconds * len(piece.ids) / row
+        self.profile.prefill_seconds += seconds
+        self.profile.prefill_rows += row
+        self._progress(row)
+
+    # Writing the answers
+
+    def _decode(self, lives: list[Live], max_new_tokens: int, finished: Callable[[int, Answer], None]) -> None:
+        for live in lives:
+            live.tail.tokens = [0] * (max_new_tokens + MOST_GUESSED)
+            live.tail.span = self._span(live.tail, 0)
+            live.tail.tokens = []
+        lockstep = Lockstep(self._forward, self.ends, max_new_tokens, self._progress, self.profile)
+        for live in lockstep.run(lives):
+            tail = live.tail
+            assert tail.span is not None
+            tail.span.end = tail.span.start + len(tail.tokens)
+            self.tree.attach(tail)  # for a conversation that goes on with this answer
+            first, *equal = live.numbers
+            finished(first, live.answer)
+            for number in equal:
+                finished(number, replace(live.answer, computed_tokens=0, seconds=0.0))
+
+    def _forward(self, pieces: list[Piece], wanted: list[int]) -> tuple[Any, float]:
+        """Run one pass; return the logits after the ``wanted`` rows, of shape (wanted, vocabulary), and the seconds."""
+        if self._should_stop():
+            raise Cancelled("Stopped before the answers were complete.")
+        started = time.perf_counter()
+        return packed_forward(self.network, pieces, wanted), time.perf_counter() - started
+
+
+def expected_tokens(
+    computed: Callable[[Sequence[int]], int], prompts: Sequence[Sequence[int]], max_new_tokens: int
+) -> int:
+    """Return how many tokens a call computes at most: those not known and not shared, and the answers' limit."""
+    total = 0
+    before: tuple[int, ...] = ()
+    for prompt in sorted({tuple(ids) for ids in prompts}):
+        known = max(computed(prompt), _shared(before, prompt))
+        total, before = total + max(1, len(prompt) - known) + max_new_tokens, prompt
+    return total
+
+
+def _shared(one: Sequence[int], other: Sequence[int]) -> int:
+    """Return the length of the common beginning of two sequences."""
+    for index, (left, right) in enumerate(zip(one, other, strict=False)):
+        if left != right:
+            return index
+    return min(len(one), len(other))
