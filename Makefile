@@ -34,8 +34,11 @@ check: environment                       # lint, types, generated files in step:
 grade: setup                             # make grade ARGS="submissions/ --grades grades.csv"
 	@$(BIN)/ctxcourse grade $(ARGS)
 
-bench: setup                             # the figures in benchmarks/
-	@$(BIN)/python benchmarks/start_up.py $(ARGS)
+bench: setup                             # the figures in benchmarks/; compiles llama.cpp the first time
+	@$(BIN)/python -c "import llama_cpp" 2>/dev/null || $(BIN)/python -m pip install -c constraints.txt -e ".[bench]"
+	@$(BIN)/python benchmarks/start_up.py
+	@$(BIN)/python benchmarks/store.py
+	@$(BIN)/python benchmarks/prefix_reuse.py $(ARGS)
 
 release: environment                     # make release ARGS=../course-for-students
 	@$(BIN)/ctxcourse release $(ARGS)

@@ -7,7 +7,8 @@ single-precision matrix products at the shapes of the model's layers, measured i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ class Work:
     linear: int
     head: int
     attention: int
-    shapes: tuple[tuple[int, int], ...]  # (outputs, inputs) of the products in the layers, each once
+    shapes: dict[tuple[int, int], int]  # (outputs, inputs) of the products in the layers, and how many there are
 
     @staticmethod
     def of(folder: Path, config: Any) -> Work:
@@ -79,16 +80,16 @@ class Work:
 
         heads = config.num_attention_heads
         head_dim = getattr(config, "head_dim", None) or config.hidden_size // heads
-        shapes: list[tuple[int, int]] = []
+        shapes: Counter[tuple[int, int]] = Counter()
         for file in sorted(folder.glob("*.safetensors")):
             with safe_open(file, framework="pt") as weights:
                 found = [weights.get_slice(name).get_shape() for name in weights.keys() if ".layers." in name]  # noqa: SIM118
-            shapes += [(shape[0], shape[1]) for shape in found if len(shape) == 2]
+            shapes.update((shape[0], shape[1]) for shape in found if len(shape) == 2)
         return Work(
-            linear=2 * sum(outputs * inputs for outputs, inputs in shapes),
+            linear=2 * sum(outputs * inputs * times for (outputs, inputs), times in shapes.items()),
             head=2 * config.vocab_size * config.hidden_size,
             attention=4 * heads * head_dim * config.num_hidden_layers,
-            shapes=tuple(sorted(set(shapes))),
+            shapes=dict(sorted(shapes.items())),
         )
 
     def of_prompts(self, prompts: Sequence[Ids]) -> int:
@@ -112,8 +113,10 @@ class Work:
 class Peak:
     """The best speed seen at each shape, in GFLOP/s, over every way of writing the product and every measurement."""
 
-    def __init__(self, shapes: Sequence[tuple[int, int]]):
+    def __init__(self, shapes: Mapping[tuple[int, int], int]):
         import torch
+
+        self.shapes = shapes
 
         draw = torch.Generator().manual_seed(1)
         self.products = []
@@ -127,6 +130,12 @@ class Peak:
     def gflops(self) -> float:
         """The best of all shapes: the peak that limits are computed with."""
         return max(speed for speed, _ in self.best.values())
+
+    @property
+    def gflops_of_layers(self) -> float:
+        """The speed of a layer's products in their numbers, each at the best of its own shape."""
+        work = {shape: shape[0] * shape[1] * times for shape, times in self.shapes.items()}
+        return sum(work.values()) / sum(work[shape] / speed for shape, (speed, _) in self.best.items())
 
     def measure(self) -> float:
         """Measure once, in about three seconds, and return the best speed of this time."""

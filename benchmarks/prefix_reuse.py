@@ -67,7 +67,7 @@ def differences(workload: Workload, mine: Turn, theirs: Turn, plain: Side, ends:
     return found
 
 
-def header(peak: Peak, work: Work) -> dict[str, Any]:
+def header(work: Work) -> dict[str, Any]:
     system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     packages = {name: version(name) for name in ("torch", "transformers", "ctxcourse")}
     about = {
@@ -96,7 +96,7 @@ def run(options: argparse.Namespace, save: Any) -> dict[str, Any]:
     work = Work.of(folder, AutoConfig.from_pretrained(folder))
     peak = Peak(work.shapes)
     sides = start(options.sides, workloads, ends)
-    results: dict[str, Any] = {**header(peak, work), "rounds": options.rounds, "workloads": {}}
+    results: dict[str, Any] = {**header(work), "workloads": {}}
     for name, workload in workloads.items():
         results["workloads"][name] = {
             "title": workload.title,
@@ -113,27 +113,28 @@ def run(options: argparse.Namespace, save: Any) -> dict[str, Any]:
     for round_ in range(options.rounds):
         for name, workload in workloads.items():
             entry, turns = results["workloads"][name], {}
-            for side in sides:
-                peak.measure()
+            for side, process in sides.items():
                 if side == "plain" and round_ >= options.plain_rounds:
                     continue
-                load = os.getloadavg()[0]
-                turn = turns[side] = sides[side].answer(workload)
+                peak.measure()
+                turn = turns[side] = process.answer(workload)
                 kept = {key: value for key, value in asdict(turn).items() if key != "answers"}
-                entry["turns"][side].append({**kept, "computed": sum(turn.computed), "load_before": round(load, 2)})
+                entry["turns"][side].append({**kept, "computed": sum(turn.computed)})
                 print(f"round {round_ + 1}, {name}, {side}: {turn.seconds:.2f} s", file=sys.stderr, flush=True)
             compare(entry, workload, turns, sides, ends)
             answered = next((turns[side] for side in ("ours", "llama") if side in turns), None)
             if answered:  # ours, or the peer's, whose answers are as long
                 entry["least_of_all"] = work.of_answers(workload.prompts, answered.answers)
+            results["rounds"] = round_ + 1
             results["peak"] = {
                 "gflops": peak.gflops,
+                "gflops_of_layers": peak.gflops_of_layers,
                 "measured": peak.measured,
                 "shapes": [[*shape, speed, form] for shape, (speed, form) in peak.best.items()],
             }
             save(results)
-    for side in sides.values():
-        side.close()
+    for process in sides.values():
+        process.close()
     return results
 
 

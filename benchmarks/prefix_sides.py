@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
 
+import psutil
 from prefix_limit import computed_in_order
 from prefix_workloads import Workload
 
@@ -34,7 +35,8 @@ class Turn:
     computed: list[int] = field(default_factory=list)  # tokens of the prompts that were computed, and not reused
     profile: dict[str, float] = field(default_factory=dict)
     setting: str = ""
-    peak_gb: float = 0.0  # of the process since its start, 10^9 bytes
+    peak_gb: float = 0.0  # memory of the process since its start, 10^9 bytes
+    others: float = 0.0  # cores that other processes (and the machine's host) used meanwhile
 
 
 class Side:
@@ -81,11 +83,19 @@ def serve(line: Connection, name: str, *about: Any) -> None:
             method, arguments = line.recv()
         except EOFError:
             return
+        started, others = time.perf_counter(), seconds_of_others()
         result = work[method](*arguments)
         if isinstance(result, Turn):
             unit = 1 if sys.platform == "darwin" else 1024
             result.peak_gb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e9
+            result.others = (seconds_of_others() - others) / (time.perf_counter() - started)
         line.send(result)
+
+
+def seconds_of_others() -> float:
+    """Return the processor seconds since the machine's start that were neither idle nor this process's."""
+    machine = psutil.cpu_times()
+    return sum(machine[:8]) - machine.idle - getattr(machine, "iowait", 0.0) - time.process_time()
 
 
 def plain(folder: str, ends: set[int]) -> dict[str, Callable[..., Any]]:
@@ -122,8 +132,10 @@ def llama(gguf: str, ends: set[int], window: int, threads: int) -> dict[str, Cal
     """llama.cpp on the file as published; it reuses what a prompt shares with the one before."""
     from llama_cpp import Llama
 
-    class Counting(Llama):  # type: ignore[misc]
+    class Counting(Llama):
         """Notes how many tokens each forward pass is given."""
+
+        passes: list[int]
 
         def eval(self, tokens: Sequence[int]) -> None:
             self.passes.append(len(tokens))
@@ -135,8 +147,9 @@ def llama(gguf: str, ends: set[int], window: int, threads: int) -> dict[str, Cal
         """Return the model with a setting, ready to be timed; the one with the other setting is dropped."""
         if flash not in loaded:
             loaded.clear()
-            speed = {"n_threads": threads, "n_threads_batch": threads, "flash_attn": flash}
-            model = loaded[flash] = Counting(gguf, n_ctx=window, verbose=False, **speed)
+            model = loaded[flash] = Counting(
+                gguf, n_ctx=window, n_threads=threads, n_threads_batch=threads, flash_attn=flash, verbose=False
+            )
             model.passes = []
             next(model.generate(list(WARM_UP.prompts[0]), temp=0.0))
         loaded[flash].reset()
@@ -155,7 +168,8 @@ def llama(gguf: str, ends: set[int], window: int, threads: int) -> dict[str, Cal
         started = time.perf_counter()
         for number in numbers:
             model.passes = []
-            before, new = time.perf_counter(), []
+            new: list[int] = []
+            before = time.perf_counter()
             for token in model.generate(list(workload.prompts[number]), temp=0.0, repeat_penalty=1.0):
                 if not new:
                     first += time.perf_counter() - before

@@ -49,7 +49,7 @@ def about(results: dict[str, Any]) -> str:
     packages = ", ".join(f"{name} {version}" for name, version in results["packages"].items())
     titles = "\n".join(
         f"- `{name}`: {entry['title']}; {entry['new_tokens']} new tokens a call."
-        + ("" if entry["sample"] == entry["calls"] else f" {sampled(entry)}")
+        + (f" {sampled(entry)}" if entry["sample"] < entry["calls"] and entry["turns"].get("plain") else "")
         for name, entry in results["workloads"].items()
     )
     orders = [
@@ -66,9 +66,12 @@ def about(results: dict[str, Any]) -> str:
             f"{'; '.join(orders)}. Its build: "
             f"{results.get('llama', 'not installed')}."
         )
+    others = [turn["others"] for e in results["workloads"].values() for turns in e["turns"].values() for turn in turns]
+    quiet = f"Meanwhile other processes used {statistics.median(others):.2f} cores (median; at most {max(others):.2f})."
     return (
         f"Made by `{results['command']}` on {results['date']}: {results['machine']}; {packages}. "
-        f"Rounds: {results['rounds']}; the sides alternate, a process each, weights in memory, no prefix known.\n\n"
+        f"Rounds: {results['rounds']}; the sides alternate, a process each, weights in memory, no prefix known. "
+        f"{quiet}\n\n"
         f"{titles}{peer}"
     )
 
@@ -115,7 +118,8 @@ def limits_text(results: dict[str, Any]) -> str:
     shapes = "; ".join(f"{i} → {o}: {speed:.0f} ({form})" for o, i, speed, form in peak["shapes"])
     return (
         f"The limit is work ÷ {peak['gflops']:.0f} GFLOP/s, the best single-precision product at the shapes of the "
-        f"layers, 512 rows, in any of {len(peak['measured'])} measurements of this run ({shapes}). Limit i counts "
+        f"layers, 512 rows, in any of {len(peak['measured'])} measurements of this run ({shapes}; all products of a "
+        f"layer, each at its own best: {peak['gflops_of_layers']:.0f}). Limit i counts "
         f"{work['linear'] / 1e9:.3f} GFLOP for each distinct token of the prompts, and nothing else. Limit ii adds "
         f"attention ({work['attention'] / 1e3:.0f} kFLOP for each token seen from a token), the generated tokens, and "
         f"{work['head'] / 1e9:.3f} GFLOP of logits for each of these."

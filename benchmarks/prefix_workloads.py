@@ -83,13 +83,13 @@ def make_workloads(tokenizer: ChatTokenizer, quick: bool = False) -> dict[str, W
     fits = max(i for i, ids in enumerate(growing) if len(ids) <= (3_000 if quick else CUT))
     probes = [[*conversation[fits], {"role": "user", "content": f"{probe} Answer in one line."}] for probe in PROBES]
 
-    title = f"a conversation that grows over {CALLS} calls"
+    title = "an agent's conversation that grows from call to call"
     seen = tuple(range(3, CALLS, 8))
     made = [
         workload("rows", "one register of 25 records, every row asked", encode(tokenizer, rows)),
         workload("depths", "one needle at nine depths of the register", encode(tokenizer, depths)),
-        Workload("growing8", f"{title}, 8 new tokens each", growing, 8, False, seen),
-        Workload("growing60", f"{title}, 60 new tokens each", growing, 60, False, seen),
+        Workload("growing8", title, growing, 8, False, seen),
+        Workload("growing60", title, growing, 60, False, seen),
         workload("probes", "twelve probes over one transcript", encode(tokenizer, probes, TOOLS), sample=(0, 6)),
     ]
     return {each.name: each.quick() if quick else each for each in made}

@@ -107,7 +107,7 @@ class NeedleExplorer(W.VBox):
             outcome = needle.ask(self.model, register, row, should_stop=should_stop)
             return outcome, register, row, settings
 
-        return self.model.count_prompt(needle.messages(register, row)), work
+        return self.model.pending_tokens(needle.messages(register, row)) + needle.NEW_TOKENS, work
 
     def _show(self, result: tuple[Outcome, Register, int, tuple[int, float, int]]) -> None:
         outcome, register, row, settings = result

@@ -84,7 +84,7 @@ class AskBox(W.VBox):
         def work(should_stop: ShouldStop) -> Completion:
             return self.model.complete(messages, max_new_tokens=self.max_new_tokens, should_stop=should_stop)
 
-        return self.model.count_prompt(messages) + self.max_new_tokens, work
+        return self.model.pending_tokens(messages) + self.max_new_tokens, work
 
     def _show(self, completion: Completion) -> None:
         self.completion = completion

@@ -29,6 +29,8 @@ class LastNumber:
     def count_prompt(self, messages, tools=None):
         return sum(len(message["content"].split()) for message in messages)
 
+    pending_tokens = count_prompt
+
     def complete(self, prompt, tools=None, max_new_tokens=64, should_stop=lambda: False):
         while not self.may_answer.wait(0.01):
             if should_stop():

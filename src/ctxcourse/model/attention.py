@@ -17,6 +17,8 @@ from ctxcourse.model.keyvalues import Block
 from ctxcourse.model.tree import Node
 
 NAME = "ctxcourse_packed"
+CAUSAL = 256
+"""Rows that see each other causally in one product, of which half is thrown away; more rows are seen part by part."""
 
 
 @dataclass
@@ -85,11 +87,14 @@ def make_plan(pieces: Sequence[Piece]) -> Plan:
         begin, stop = own[node]
         offset, count = offsets[node], stop - begin
         assert node.span is not None
-        at = node.span.start + offset
-        itself = Seen(begin, stop, node.span.block, at, at + count)
-        plan.writes.append(itself)
+        block, at = node.span.block, node.span.start + offset
+        plan.writes.append(Seen(begin, stop, block, at, at + count))
         if count > 1:
-            plan.causal.append(itself)
+            for some in range(0, count, CAUSAL):  # rows of a later part see an earlier one whole
+                end = min(some + CAUSAL, count)
+                plan.causal.append(Seen(begin + some, begin + end, block, at + some, at + end))
+                if end < count:
+                    plan.shared.append(Seen(begin + end, stop, block, at + some, at + end))
             see(node, begin, last, 0, offset)
             see(node, stop, last, offset, offset + count)
         else:

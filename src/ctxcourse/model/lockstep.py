@@ -8,13 +8,12 @@ from typing import Any
 from ctxcourse.model.answers import Answer, Profile
 from ctxcourse.model.attention import Piece
 from ctxcourse.model.lookup import Lookup
-from ctxcourse.model.products import padded
 from ctxcourse.model.tree import Node
 
-MOST_GUESSED = 15
-"""Tokens that prompt lookup guesses at a time, at most."""
 FIRST_GUESS = 3
-"""Tokens that it guesses until it has been right: with the row before them four, which cost little more than one."""
+"""Tokens that prompt lookup guesses at first: with the row before them four, which cost no more than one."""
+MOST_GUESSED = 15
+"""Tokens that it guesses after as many right ones in a row as there are in a first guess, in all rows together."""
 
 Forward = Callable[[list[Piece], list[int]], tuple[Any, float]]
 
@@ -27,6 +26,7 @@ class Live:
         numbers: its places in the call; several where equal prompts were given.
         tail: a node, not in the tree yet, with the tokens generated so far that have been computed.
         next: the token to compute next, or -1 when the answer is complete.
+        streak: guesses that were right since the last wrong one.
     """
 
     def __init__(self, ids: Sequence[int], end: Node, numbers: list[int]) -> None:
@@ -35,7 +35,7 @@ class Live:
         self.tail = Node([], end, answer=True)
         self.next = -1
         self.lookup = Lookup(ids)
-        self.trust = FIRST_GUESS
+        self.streak = 0
 
 
 class Lockstep:
@@ -86,8 +86,7 @@ class Lockstep:
             live.tail.tokens += [live.next, *guess[:right]]
             live.tail.done = len(live.tail.tokens)
             live.answer.seconds += seconds * len(chosen) / rows
-            if guess:
-                live.trust = MOST_GUESSED if right == len(guess) else FIRST_GUESS
+            live.streak = right if right < len(guess) else live.streak + right
             self.profile.guessed += len(guess)
             self.profile.taken += right
             self._take(live, chosen[: right + 1])
@@ -96,13 +95,14 @@ class Lockstep:
         self.profile.decode_rows += rows
 
     def _guesses(self, lives: list[Live]) -> list[list[int]]:
-        """Return guesses for each prompt: a few rows more where they are free or cheap, many after right ones."""
-        spare = padded(len(lives)) - len(lives)
+        """Return guesses for each prompt, in the rows that are cheap: more of them where guesses were right."""
+        spare = max(0, MOST_GUESSED + 1 - len(lives))
         guesses = []
         for live in lives:
-            left = self.limit - len(live.answer.new_ids) - 1
-            most = live.trust if len(lives) == 1 else spare // len(lives)
-            guesses.append(live.lookup.guess(min(most, left)))
+            most = MOST_GUESSED if live.streak >= FIRST_GUESS else FIRST_GUESS
+            guess = live.lookup.guess(min(most, spare, self.limit - len(live.answer.new_ids) - 1))
+            spare -= len(guess)
+            guesses.append(guess)
         return guesses
 
     def _take(self, live: Live, tokens: list[int]) -> None:

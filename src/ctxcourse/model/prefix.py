@@ -154,7 +154,7 @@ class PrefixEngine:
                     node.done = offset
                     if rows == CHUNK:
                         flush()
-            if not path:  # known to its end: its last token is computed again, for the logits after it
+            if live.end not in path:  # known to its end: its last token is computed again, for the logits after it
                 pieces.append(Piece(live.end, len(live.end.tokens) - 1, live.end.tokens[-1:]))
                 owners.append(live)
                 rows += 1

@@ -1,70 +1,66 @@
-"""Matrix products for a few rows: the form and the padding that read a weight matrix fastest.
+"""Matrix products at the speed of the machine, for one row as for hundreds: oneDNN's, with weights laid out for it.
 
-A step of decoding multiplies one row, or a few, by every weight of the model, and its time is that of reading them.
-``torch.mm(w, x.T)`` reads them two to three times as fast as ``F.linear(x, w)`` does, but only at some numbers of
-rows: one row costs more than two, and nine more than sixteen. Rows of zeros are added up to the next number that
-pays. Measured by ``benchmarks/products.py``.
+A step of decoding multiplies a few rows by every weight of the model, and its time is that of reading them; reading a
+prompt multiplies hundreds of rows, and its time is that of arithmetic. With weights in oneDNN's own layout both are
+faster than with torch's products: ``benchmarks/products.py`` measures them. The numbers are float32 all the way.
 """
 
 from __future__ import annotations
 
+import ctypes
+import functools
+import os
 from typing import Any
 
-FEW = 64
-"""Rows up to which padding pays."""
+FEWEST = 4
+"""Rows that a product has at least: one row, computed alone, takes longer than four."""
+_PAGE_OUT = 21  # MADV_PAGEOUT of Linux: give pages back that can be read again; nothing is ever lost by it
 
 
-def padded(rows: int) -> int:
-    """Return how many rows a product of ``rows`` rows is computed with: 2, 4, then the next multiple of 16 up to 64.
+def pack_linear_layers(network: Any) -> None:
+    """Let every float32 linear layer of a network compute with a packed copy of its weights.
 
-    >>> [padded(rows) for rows in (1, 2, 3, 5, 16, 17, 65)]
-    [2, 2, 4, 16, 16, 32, 65]
+    The weights themselves stay what they are, on the disk where they were mapped from it. Where torch has no oneDNN
+    (some builds for ARM), nothing is changed.
     """
-    if rows <= 2:
-        return 2
-    if rows <= 4:
-        return 4
-    return -(-rows // 16) * 16 if rows <= FEW else rows
-
-
-def product(x: Any, weight: Any, bias: Any = None) -> Any:
-    """Return ``x @ weight.T + bias`` for ``x`` of shape ``(..., in)`` and ``weight`` of shape ``(out, in)``."""
     import torch
 
-    rows = x.reshape(-1, x.shape[-1])
-    count = rows.shape[0]
-    if count <= FEW:  # the second factor has to lie column by column: as the transpose of rows that lie in order
-        block = rows.new_zeros(padded(count), rows.shape[1])
-        block[:count] = rows
-        rows = block
-    result = torch.mm(weight, rows.T).T[:count]
-    if bias is not None:
-        result = result + bias
-    return result.reshape(*x.shape[:-1], weight.shape[0]) if x.dim() != 2 else result
-
-
-def use_fast_products(network: Any) -> None:
-    """Let every linear layer of a network compute with :func:`product`; its weights stay where they are."""
-    import torch
-
+    if not torch.backends.mkldnn.is_available():
+        return
     for module in network.modules():
         if type(module) is torch.nn.Linear and module.weight.dtype == torch.float32:
-            module.__class__ = _fast_linear()
+            module.packed = torch.ops.mkldnn._reorder_linear_weight(module.weight.detach(), FEWEST)
+            module.__class__ = _packed_linear()
+            _page_out(module.weight)
 
 
-def _fast_linear() -> type:
-    global _FAST
-    if _FAST is None:
-        import torch
+@functools.cache
+def _packed_linear() -> type:
+    import torch
 
-        class FastLinear(torch.nn.Linear):
-            """A linear layer whose product is :func:`product`."""
+    class PackedLinear(torch.nn.Linear):
+        """A linear layer that multiplies by its packed weights."""
 
-            def forward(self, input: Any) -> Any:
-                return product(input, self.weight, self.bias)
+        packed: torch.Tensor
 
-        _FAST = FastLinear
-    return _FAST
+        def forward(self, input: torch.Tensor) -> torch.Tensor:
+            rows = input.reshape(-1, self.in_features)
+            count = rows.shape[0]
+            if count < FEWEST:
+                rows = torch.nn.functional.pad(rows, (0, 0, 0, FEWEST - count))
+            result = torch.ops.mkldnn._linear_pointwise(rows, self.packed, self.bias, "none", [], "")
+            return result[:count].view(*input.shape[:-1], self.out_features)
+
+    return PackedLinear
 
 
-_FAST: type | None = None
+def _page_out(tensor: Any) -> None:
+    """Give the memory of a tensor that was mapped from a file back to the system, which can read it again at need."""
+    libc = ctypes.CDLL(None) if os.name == "posix" else None
+    if libc is None or not hasattr(libc, "madvise"):
+        return
+    page = os.sysconf("SC_PAGESIZE")
+    start = -(-tensor.data_ptr() // page) * page
+    length = (tensor.data_ptr() + tensor.nbytes - start) // page * page
+    if length > 0:  # a kernel that does not know the advice refuses it, and the memory is merely kept
+        libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(length), _PAGE_OUT)

@@ -16,7 +16,7 @@ from ctxcourse.model.convert import quiet_bars
 from ctxcourse.model.files import clear_content_errors
 from ctxcourse.model.plain import PlainEngine
 from ctxcourse.model.prefix import PrefixEngine, expected_tokens
-from ctxcourse.model.products import use_fast_products
+from ctxcourse.model.products import pack_linear_layers
 from ctxcourse.model.tokenizer import ChatTokenizer, Message
 from ctxcourse.model.weights import ModelFolder
 
@@ -145,6 +145,11 @@ class Model:
                 self.engine.run([ids[n] for n in missing], max_new_tokens, finished, should_stop, advance)
         return [done[number] for number in range(len(ids))]
 
+    def pending_tokens(self, prompt: Prompt, tools: Sequence[Message] | None = None) -> int:
+        """Return how many tokens of a prompt :meth:`complete` would compute now; the rest is known from before."""
+        ids = self._prompt_ids((prompt, tools), 0, 1)
+        return max(1, len(ids) - (self._engine.computed(ids) if self._engine else 0))
+
     def forget(self) -> None:
         """Drop the prefixes that were computed in this process; the completion store keeps its answers."""
         with self._computing:
@@ -220,7 +225,7 @@ def _read_network(path: Path) -> Any:
 
     with quiet_bars(), clear_content_errors(path, "a model of transformers"):
         network = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32).eval()
-    use_fast_products(network)
+    pack_linear_layers(network)
     return network
 
 

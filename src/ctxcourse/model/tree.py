@@ -19,7 +19,7 @@ class Node:
         start: tokens before it, from the root.
         done: how many of its tokens have keys and values in ``span``.
         used: when it was last wanted; a counter, not a time.
-        answer: whether a model generated the tokens (a prompt may overwrite them).
+        answer: whether a model generated the tokens, and no prompt has taken them up: they may be overwritten.
     """
 
     __slots__ = ("answer", "children", "done", "parent", "span", "start", "tokens", "used")
@@ -86,7 +86,7 @@ class TokenTree:
             node = child
         self._clock += 1
         for visited in node.path():
-            visited.used = self._clock
+            visited.used, visited.answer = self._clock, False
         return node
 
     def computed(self, ids: Sequence[int]) -> int:
