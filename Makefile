@@ -38,6 +38,7 @@ bench: setup                             # the figures in benchmarks/; compiles 
 	@$(BIN)/python -c "import llama_cpp" 2>/dev/null || $(BIN)/python -m pip install -c constraints.txt -e ".[bench]"
 	@$(BIN)/python benchmarks/start_up.py
 	@$(BIN)/python benchmarks/store.py
+	@$(BIN)/python benchmarks/products.py
 	@$(BIN)/python benchmarks/prefix_reuse.py $(ARGS)
 
 release: environment                     # make release ARGS=../course-for-students

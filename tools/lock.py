@@ -4,6 +4,7 @@ import re
 from importlib.metadata import distributions
 
 LEFT_OUT = {"ctxcourse", "pip", "setuptools", "torch"}
+BENCHMARK = {"llama-cpp-python", "diskcache"}  # the extra `bench`, compiled where it is wanted
 
 
 def canonical(name: str) -> str:
@@ -13,5 +14,5 @@ def canonical(name: str) -> str:
 installed = {canonical(d.metadata["Name"]): d.version for d in distributions()}
 print("# Everything the environment holds, made by `make lock`. torch: see pyproject.toml and tools/bootstrap.py.")
 for name, version in sorted(installed.items()):
-    if name not in LEFT_OUT and not name.startswith("nvidia-"):
+    if name not in LEFT_OUT | BENCHMARK and not name.startswith("nvidia-"):
         print(f"{name}=={version}")

@@ -287,6 +287,7 @@ line = "The reminder came as a surprise, since nobody had told the customer. "
 model.complete("Hello", max_new_tokens=1)  # reads the weights before the clock starts
 times = []
 for size in tqdm(sizes, desc="reading", unit="prompt"):
+    model.forget()  # or it would read only what is new since the last prompt
     answer = model.complete(truncate(line * 400, size, model), max_new_tokens=1)
     speed = answer.prompt_tokens / answer.seconds
     times.append((answer.prompt_tokens, round(answer.seconds, 2), round(speed)))
@@ -294,6 +295,7 @@ pd.DataFrame(times, columns=["prompt tokens", "seconds to the first token", "tok
 
 # %% tags=["nbval-ignore-output"]
 story = model.complete("Write a short story about an invoice.", max_new_tokens=50)
+model.forget()
 first = model.complete("Write a short story about an invoice.", max_new_tokens=1)
 rate = (story.seconds - first.seconds) / (story.new_tokens - first.new_tokens)
 f"{1000 * rate:.0f} ms for each token written, {1000 * times[1][1] / times[1][0]:.0f} ms for each token read"

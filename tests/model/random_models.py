@@ -14,13 +14,14 @@ from transformers import (
     Gemma2Config,
     LlamaConfig,
     MistralConfig,
+    Phi3Config,
     PreTrainedConfig,
     Qwen2Config,
     Qwen3Config,
 )
 
 from ctxcourse.model.answers import Answer
-from ctxcourse.model.products import use_fast_products
+from ctxcourse.model.products import pack_linear_layers
 
 VOCABULARY = 64
 ENDS = frozenset({1, 2, 3})
@@ -47,6 +48,12 @@ LLAMA3 = {
     "high_freq_factor": 4.0,
     "original_max_position_embeddings": 64,
 }
+LONGROPE = {
+    "rope_type": "longrope",
+    "rope_theta": 10_000.0,
+    "short_factor": [1.0, 1.2, 1.5, 2.0],
+    "long_factor": [2.0, 4.0, 6.0, 8.0],
+}
 YARN = {"rope_type": "yarn", "rope_theta": 10_000.0, "factor": 4.0, "original_max_position_embeddings": 1024}
 
 PACKED: dict[str, PreTrainedConfig] = {
@@ -65,9 +72,12 @@ PLAIN: dict[str, PreTrainedConfig] = {
         **SIZES, num_key_value_heads=2, use_sliding_window=True, sliding_window=16, max_window_layers=1
     ),
     "llama, dynamic": LlamaConfig(
-        **(SIZES | {"max_position_embeddings": 32}),
+        **SIZES,
         num_key_value_heads=2,
         rope_parameters={"rope_type": "dynamic", "rope_theta": 10_000.0, "factor": 2.0},
+    ),
+    "phi3, longrope": Phi3Config(
+        **SIZES, num_key_value_heads=2, rope_parameters=LONGROPE, original_max_position_embeddings=32
     ),
 }
 """Networks whose attention cannot: a row does not see all before it, or its angles depend on the prompt's length."""
@@ -85,7 +95,7 @@ def untouched(kind: str) -> Any:
 def prepared(kind: str) -> Any:
     """Return the same network as the package uses it, with its products."""
     network = copy.deepcopy(untouched(kind))
-    use_fast_products(network)
+    pack_linear_layers(network)
     return network
 
 

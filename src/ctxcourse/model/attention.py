@@ -159,8 +159,8 @@ def packed_attention(network: Any) -> Iterator[None]:
 
     AttentionInterface.register(NAME, attend)
     before = network.config._attn_implementation
-    network.config._attn_implementation = NAME
     try:
+        network.config._attn_implementation = NAME
         yield
     finally:
         network.config._attn_implementation = before
@@ -181,7 +181,7 @@ def packed_forward(network: Any, pieces: Sequence[Piece], wanted: Sequence[int])
     return output.logits[0]
 
 
-POSITION_FREE_ROPE = ("default", "linear", "llama3", "yarn")
+FIXED_ROPE = ("default", "linear", "llama3", "yarn")
 """Rotary embeddings whose angles do not depend on how long the prompt is."""
 KNOWN = ("qwen2", "qwen3", "llama", "mistral")
 """Architectures whose attention is known to be plain: causal, full, without sinks or caps."""
@@ -191,7 +191,12 @@ def supports_packing(network: Any) -> bool:
     """Return whether a network's attention is one that :func:`attend` computes."""
     config = network.config
     layers: Iterable[str] = getattr(config, "layer_types", None) or ["full_attention"]
-    rope = (getattr(config, "rope_parameters", None) or {}).get("rope_type", "default")
     sliding = getattr(config, "sliding_window", None) if config.model_type == "mistral" else None
     full = set(layers) == {"full_attention"} and not sliding
-    return config.model_type in KNOWN and full and rope in POSITION_FREE_ROPE
+    return config.model_type in KNOWN and full and has_fixed_angles(network)
+
+
+def has_fixed_angles(network: Any) -> bool:
+    """Return whether a token's rotary angles depend on its position alone, so that a prompt can be read in parts."""
+    rope = getattr(network.config, "rope_parameters", None) or {}
+    return rope.get("rope_type", "default") in FIXED_ROPE

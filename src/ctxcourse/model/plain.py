@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ctxcourse.model.answers import Answer, Cancelled, Profile
+from ctxcourse.model.attention import has_fixed_angles
 
 CHUNK = 512
 """Tokens of a forward pass: bounds the memory of the element-wise work."""
@@ -18,6 +19,7 @@ class PlainEngine:
     def __init__(self, network: Any, ends: set[int]) -> None:
         self.network, self.ends = network, ends
         self.profile = Profile()
+        self.chunk = CHUNK if has_fixed_angles(network) else network.config.max_position_embeddings
 
     def forget(self) -> None:
         """Nothing is kept, so there is nothing to drop."""
@@ -43,8 +45,8 @@ class PlainEngine:
             answer = Answer(computed_tokens=len(ids))
             cache = DynamicCache(config=self.network.config)
             logits: Any = None
-            for start in range(0, len(ids), CHUNK):
-                chunk = ids[start : start + CHUNK]
+            for start in range(0, len(ids), self.chunk):
+                chunk = ids[start : start + self.chunk]
                 logits = self._forward(chunk, cache, should_stop)
                 progress(len(chunk))
             self.profile.prefill_rows += len(ids)

@@ -46,8 +46,10 @@ class PrefixEngine:
         self.profile = Profile()
 
     def forget(self) -> None:
-        """Drop everything that was computed."""
-        self.tree = TokenTree()
+        """Drop everything that was computed, and give its memory back."""
+        before, self.tree = self.tree, TokenTree()
+        for node in before.nodes():
+            node.span = None  # nodes refer to each other in circles, and would be cleared away some time later
 
     def computed(self, ids: Sequence[int]) -> int:
         """Return how many tokens at the beginning of a prompt are known already."""
@@ -67,7 +69,8 @@ class PrefixEngine:
         computed and of every token of the answers, those that an early end leaves out included.
 
         Raises:
-            Cancelled: ``should_stop`` said so; the answers given so far stand, and so does what was computed.
+            Cancelled: ``should_stop`` said so; the answers given so far stand, and so does what was computed. Any other
+                exception, Ctrl-C as well, leaves the answers given so far and forgets what was computed.
         """
         import torch
 
@@ -77,11 +80,18 @@ class PrefixEngine:
         for number, ids in enumerate(prompts):
             numbers.setdefault(tuple(ids), []).append(number)
         reserve = max_new_tokens + MOST_GUESSED
-        with torch.inference_mode(), packed_attention(self.network):
-            for group in self._groups(sorted(numbers), reserve):
-                lives = [Live(ids, end, numbers[ids]) for ids, end in self._place(group, reserve)]
-                self._prefill(lives, reserve)
-                self._decode(lives, max_new_tokens, finished)
+        try:
+            with torch.inference_mode(), packed_attention(self.network):
+                for group in self._groups(sorted(numbers), reserve):
+                    ends, room = self._place(group, reserve)
+                    lives = [Live(ids, end, numbers[ids]) for ids, end in zip(group, ends, strict=True)]
+                    self._prefill(lives, room)
+                    self._decode(lives, max_new_tokens, finished)
+        except Cancelled:
+            raise
+        except BaseException:  # Ctrl-C may come anywhere, in the middle of a change to the tree as well
+            self.forget()
+            raise
 
     # Groups, and memory for them
 
@@ -100,18 +110,25 @@ class PrefixEngine:
                 tokens = len(prompt) + reserve
         return groups
 
-    def _place(self, group: list[tuple[int, ...]], reserve: int) -> list[tuple[tuple[int, ...], Node]]:
-        """Put prompts into the tree, and make room in memory for what has to be computed."""
+    def _place(self, group: list[tuple[int, ...]], reserve: int) -> tuple[list[Node], int]:
+        """Put prompts into the tree and make room in memory; return where they end, and the room behind each."""
         ends = [self.tree.insert(prompt) for prompt in group]
         kept = {node for end in ends for node in end.path()}
-        wanted = sum(len(node.tokens) for node in kept if node.span is None) + reserve * len(group)
+        whole = sum(len(node.tokens) for node in kept) + reserve * len(group)
+        # a prompt that is alone may be the beginning of a conversation: what follows will lie behind it
+        room = reserve + (max(0, min(ends[0].end // 4, self.limit - whole)) if len(group) == 1 else 0)
+        wanted = sum(len(node.tokens) for node in kept if node.span is None) + room * len(group)
         while self.memory.tokens + wanted > self.limit:
             leaf = self.tree.oldest_leaf(kept)
-            if leaf is None:
-                break
-            self.tree.remove(leaf)
-            leaf.span = None
-        return list(zip(group, ends, strict=True))
+            if leaf is not None:
+                self.tree.remove(leaf)
+                leaf.span = None
+                continue
+            if whole <= self.limit:  # the blocks are kept whole for what little of them is wanted: compute it again
+                for node in kept:
+                    node.span, node.done = None, 0
+            break
+        return ends, room
 
     def _span(self, node: Node, room: int) -> Span:
         """Return memory for a node: behind its parent's tokens where there is room, or a block of its own."""
@@ -128,10 +145,10 @@ class PrefixEngine:
 
     # Reading the prompts
 
-    def _prefill(self, lives: list[Live], reserve: int) -> None:
-        room = max(reserve, lives[0].end.end // 4 + reserve) if len(lives) == 1 else reserve
+    def _prefill(self, lives: list[Live], room: int) -> None:
         pieces: list[Piece] = []
         owners: list[Live] = []
+        planned: dict[Node, int] = {}  # tokens of a node that are computed, or in a pass that is being put together
         rows = 0
 
         def flush() -> None:
@@ -141,17 +158,17 @@ class PrefixEngine:
             pieces, owners, rows = [], [], 0
 
         for live in lives:
-            path = [node for node in live.end.path() if node.pending]
+            path = [node for node in live.end.path() if planned.setdefault(node, node.done) < len(node.tokens)]
             for node in path:
                 if node.span is None:
                     node.span = self._span(node, room if node is live.end else 0)
-                offset = node.done
+                offset = planned[node]
                 while offset < len(node.tokens):
                     count = min(len(node.tokens) - offset, CHUNK - rows)
                     pieces.append(Piece(node, offset, node.tokens[offset : offset + count]))
                     owners.append(live)
                     offset, rows = offset + count, rows + count
-                    node.done = offset
+                    planned[node] = offset
                     if rows == CHUNK:
                         flush()
             if live.end not in path:  # known to its end: its last token is computed again, for the logits after it
@@ -170,15 +187,11 @@ class PrefixEngine:
             if piece.node in ends and piece.offset + len(piece.ids) == len(piece.node.tokens):
                 wanted.append(row - 1)
                 finishing.append(ends[piece.node])
-        try:
-            logits, seconds = self._forward(pieces, wanted)
-        except BaseException:
-            for piece in reversed(pieces):
-                piece.node.done = min(piece.node.done, piece.offset)
-            raise
+        logits, seconds = self._forward(pieces, wanted)
         for live, token in zip(finishing, logits.argmax(-1).tolist() if wanted else [], strict=True):
             live.next = token
         for piece, owner in zip(pieces, owners, strict=True):
+            piece.node.done = max(piece.node.done, piece.offset + len(piece.ids))
             owner.answer.computed_tokens += len(piece.ids)
             owner.answer.seconds += seconds * len(piece.ids) / row
         self.profile.prefill_seconds += seconds
