@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -167,14 +167,14 @@ class Model:
 
     def _prompt_ids(self, prompt: Any, number: int, count: int) -> list[int]:
         tools: Sequence[Message] | None = None
-        if isinstance(prompt, tuple):
+        if isinstance(prompt, tuple) and len(prompt) == 2 and not isinstance(prompt[0], int):
             prompt, tools = prompt
         if isinstance(prompt, str):
             prompt = [{"role": "user", "content": prompt}]
         if len(prompt) == 0:
             nothing = "no messages" if count == 1 else "no messages and no tokens"
             raise WindowError(f"{_which(number, count)}There is nothing to answer: the prompt has {nothing}. Give one.")
-        if isinstance(prompt[0], int):
+        if not any(isinstance(part, Mapping) for part in prompt):
             return self._checked_ids(prompt, _which(number, count))
         return self.tokenizer.encode_prompt(prompt, tools)
 
