@@ -44,7 +44,7 @@ def main() -> None:
     packed = [torch.ops.mkldnn._reorder_linear_weight(weight, FEWEST) for weight in weights]
     lines = [
         "# Matrix products at few rows and at many\n",
-        f"Made by `python benchmarks/products.py` on {date.today():%d %B %Y}: {os.cpu_count()} cores, "
+        f"Made by `python benchmarks/products.py` on {date.today():%-d %B %Y}: {os.cpu_count()} cores, "
         f"{platform.system()} {platform.machine()}, torch {version('torch')}. Milliseconds for all "
         f"{len(weights)} linear layers but the output head, {sum(w.nbytes for w in weights) / 1e9:.2f} GB of float32 "
         f"weights: the best of {TURNS}, the forms taking turns.\n",

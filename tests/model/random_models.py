@@ -60,7 +60,9 @@ PACKED: dict[str, PreTrainedConfig] = {
     "qwen2": Qwen2Config(**SIZES, num_key_value_heads=2),
     "qwen2, yarn": Qwen2Config(**SIZES, num_key_value_heads=1, rope_parameters=YARN),
     "qwen3": Qwen3Config(**SIZES, num_key_value_heads=1, head_dim=16),
-    "llama": LlamaConfig(**(SIZES | {"num_hidden_layers": 3, "hidden_size": 64}), num_key_value_heads=4),
+    "llama": LlamaConfig(
+        **(SIZES | {"num_hidden_layers": 3, "hidden_size": 64, "initializer_range": 0.2}), num_key_value_heads=4
+    ),
     "llama, scaled": LlamaConfig(**SIZES, num_key_value_heads=2, rope_parameters=LLAMA3),
     "mistral": MistralConfig(**SIZES, num_key_value_heads=2, sliding_window=None),
 }

@@ -14,7 +14,7 @@ from ctxcourse.model.tokenizer import ChatTokenizer
 from tests.model.many_prompts import FAMILIES, Named, everyday_prompts, many_prompts
 from tests.model.prompts import SESSION
 
-pytestmark = [pytest.mark.model, pytest.mark.full]
+pytestmark = pytest.mark.model
 TIE = 1e-3
 """Two logits that lie closer than this are as good as equal: rounding decides which token is taken."""
 

@@ -161,7 +161,8 @@ class PrefixEngine:
             path = [node for node in live.end.path() if planned.setdefault(node, node.done) < len(node.tokens)]
             for node in path:
                 if node.span is None:
-                    node.span = self._span(node, room if node is live.end else 0)
+                    alone = node is live.end and not node.children  # no other prompt would take the room for itself
+                    node.span = self._span(node, room if alone else 0)
                 offset = planned[node]
                 while offset < len(node.tokens):
                     count = min(len(node.tokens) - offset, CHUNK - rows)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import sys
 from typing import Any
 
 FEWEST = 4
@@ -56,9 +57,9 @@ def _packed_linear() -> type:
 
 def _page_out(tensor: Any) -> None:
     """Give the memory of a tensor that was mapped from a file back to the system, which can read it again at need."""
-    libc = ctypes.CDLL(None) if os.name == "posix" else None
-    if libc is None or not hasattr(libc, "madvise"):
+    if sys.platform != "linux":
         return
+    libc = ctypes.CDLL(None)
     page = os.sysconf("SC_PAGESIZE")
     start = -(-tensor.data_ptr() // page) * page
     length = (tensor.data_ptr() + tensor.nbytes - start) // page * page
