@@ -39,6 +39,7 @@ bench: setup                             # the figures in benchmarks/; compiles 
 	@$(BIN)/python benchmarks/start_up.py
 	@$(BIN)/python benchmarks/store.py
 	@$(BIN)/python benchmarks/products.py
+	@$(BIN)/python benchmarks/attention.py
 	@$(BIN)/python benchmarks/prefix_reuse.py $(ARGS)
 
 release: environment                     # make release ARGS=../course-for-students
