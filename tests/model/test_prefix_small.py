@@ -396,6 +396,25 @@ def test_a_conversation_that_grows_computes_its_new_tokens_alone() -> None:
         ids = [*ids, *answer.new_ids, *stem(turn + 1, 5)]
 
 
+@pytest.mark.parametrize("silent", [False, True])
+@pytest.mark.parametrize("limit", [160, 220, 400])
+def test_a_growing_conversation_that_fits_is_computed_once_and_lies_in_few_pieces(limit: int, silent: bool) -> None:
+    engine, ids = engine_for("qwen2", limit), stem(0, 30)
+    ask(engine, [stem(seed, 40) for seed in (7, 8)], 3)  # what was there before gives way
+    computed, seeds = 0, count()
+    while len(ids) < 120:
+        ids = [*ids, *stem(next(seeds), 6)]  # and not with the model's answer
+        if silent and plain_generate(untouched("qwen2"), ids, ENDS, 1):
+            ids = ids[:-6]
+            continue
+        [answer] = ask_and_check(engine, "qwen2", [ids], 3)
+        computed += answer.computed_tokens
+        assert len(answer.new_ids) == 0 or not silent
+        assert engine.memory.tokens <= limit
+    assert len(ids) <= computed <= len(ids) + (len(ids) if limit == 160 else 6)
+    assert len({node.span.block for node in engine.tree.insert(ids).path() if node.span}) <= 8
+
+
 @pytest.mark.parametrize(("kind", "step"), [("qwen2", 17), pytest.param("llama", 1, marks=pytest.mark.full)])
 def test_an_interrupt_at_any_line_leaves_an_engine_that_answers_right(kind: str, step: int) -> None:
     """A KeyboardInterrupt comes between any two lines; here at every ``step``-th that a call runs through."""

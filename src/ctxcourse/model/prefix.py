@@ -115,33 +115,65 @@ class PrefixEngine:
         ends = [self.tree.insert(prompt) for prompt in group]
         kept = {node for end in ends for node in end.path()}
         whole = sum(len(node.tokens) for node in kept) + reserve * len(group)
+        needed = self._needed(ends, reserve)
         # a prompt that is alone may be the beginning of a conversation: what follows will lie behind it
-        room = reserve + (max(0, min(ends[0].end // 4, self.limit - whole)) if len(group) == 1 else 0)
-        wanted = sum(len(node.tokens) for node in kept if node.span is None) + room * len(group)
-        while self.memory.tokens + wanted > self.limit:
+        room = max(0, min(ends[0].end // 4, self.limit - whole)) if len(group) == 1 and needed else 0
+        while self.memory.tokens + needed + room > self.limit:
             leaf = self.tree.oldest_leaf(kept)
-            if leaf is not None:
-                self.tree.remove(leaf)
-                leaf.span = None
+            if leaf is None:
+                break
+            self._drop(leaf)
+            needed = self._needed(ends, reserve)
+        if self.memory.tokens + needed > self.limit >= whole:
+            for node in kept:  # their blocks are kept whole for what little of them is wanted: compute it again
+                node.span, node.done = None, 0
+            needed = whole
+        return ends, reserve + max(0, min(room, self.limit - self.memory.tokens - needed))
+
+    def _needed(self, ends: list[Node], reserve: int) -> int:
+        """Return the tokens of new memory that prompts and their answers need, where the old has no room for them."""
+        behind: dict[Node | None, int] = {}
+        needed = 0
+        for node in (node for end in ends for node in end.path()):
+            if node in behind:
                 continue
-            if whole <= self.limit:  # the blocks are kept whole for what little of them is wanted: compute it again
-                for node in kept:
-                    node.span, node.done = None, 0
-            break
-        return ends, room
+            if node.span is not None:
+                answer = self._answer_behind(node)
+                behind[node] = (answer.span if answer and answer.span else node.span).room - node.span.end
+            elif len(node.tokens) <= behind.get(node.parent, 0):
+                behind[node], behind[node.parent] = behind[node.parent] - len(node.tokens), 0
+            else:
+                behind[node] = 0
+                needed += len(node.tokens)
+        return needed + sum(reserve for end in ends if behind[end] < reserve)
+
+    def _answer_behind(self, node: Node) -> Node | None:
+        """Return the answer that lies right behind a node in its block, and that no conversation went on with."""
+        span = node.span
+        answers = [child for child in node.children.values() if child.answer and not child.children]
+        inside = (each for each in answers if span and each.span and each.span.block is span.block)
+        return next((each for each in inside if each.span and span and each.span.start == span.end), None)
 
     def _span(self, node: Node, room: int) -> Span:
         """Return memory for a node: behind its parent's tokens where there is room, or a block of its own."""
         parent, size = node.parent, len(node.tokens)
         if parent is None or parent.span is None:
             return self.memory.span(size, room)
-        for child in list(parent.children.values()):
-            inside = child.span and child.span.block is parent.span.block and child.span.start == parent.span.end
-            if child.answer and inside and child is not node and not child.children:
-                assert child.span is not None
-                self.tree.remove(child)  # an answer that the conversation did not go on with makes room
-                parent.span.room = child.span.room
+        answer = self._answer_behind(parent)
+        if answer is not None and answer is not node:
+            self._drop(answer)
         return parent.span.extend(size) or self.memory.span(size, room)
+
+    def _drop(self, leaf: Node) -> None:
+        self.tree.remove(leaf)
+        self._give_back(leaf)
+
+    def _give_back(self, node: Node) -> None:
+        """Let a node that is in the tree no more give the room that it took behind its parent's tokens back to them."""
+        above, span = node.parent.span if node.parent else None, node.span
+        if above and span and (above.block, above.room) == (span.block, span.start):
+            above.room = span.room
+        node.span = None
 
     # Reading the prompts
 
@@ -161,8 +193,8 @@ class PrefixEngine:
             path = [node for node in live.end.path() if planned.setdefault(node, node.done) < len(node.tokens)]
             for node in path:
                 if node.span is None:
-                    alone = node is live.end and not node.children  # no other prompt would take the room for itself
-                    node.span = self._span(node, room if alone else 0)
+                    below = live.end.end - node.end  # a path lies in one piece, and its answer behind it
+                    node.span = self._span(node, below + (0 if live.end.children else room))
                 offset = planned[node]
                 while offset < len(node.tokens):
                     count = min(len(node.tokens) - offset, CHUNK - rows)
@@ -207,15 +239,22 @@ class PrefixEngine:
             live.tail.span = self._span(live.tail, 0)
             live.tail.tokens = []
         lockstep = Lockstep(self._forward, self.ends, max_new_tokens, self._progress, self.profile)
-        for live in lockstep.run(lives):
-            tail = live.tail
-            assert tail.span is not None
-            tail.span.end = tail.span.start + len(tail.tokens)
-            self.tree.attach(tail)  # for a conversation that goes on with this answer
-            first, *equal = live.numbers
-            finished(first, live.answer)
-            for number in equal:
-                finished(number, replace(live.answer, computed_tokens=0, seconds=0.0))
+        try:
+            for live in lockstep.run(lives):
+                tail = live.tail
+                assert tail.span is not None
+                tail.span.end = tail.span.start + len(tail.tokens)
+                if not self.tree.attach(tail):  # for a conversation that goes on with this answer
+                    self._give_back(tail)
+                first, *equal = live.numbers
+                finished(first, live.answer)
+                for number in equal:
+                    finished(number, replace(live.answer, computed_tokens=0, seconds=0.0))
+        except Cancelled:
+            for live in lives:
+                if live.next >= 0:
+                    self._give_back(live.tail)
+            raise
 
     def _forward(self, pieces: list[Piece], wanted: list[int]) -> tuple[Any, float]:
         """Run one pass; return the logits after the ``wanted`` rows, of shape (wanted, vocabulary), and the seconds."""
