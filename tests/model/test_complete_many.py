@@ -223,6 +223,11 @@ def test_another_call_computes_what_is_missing(
     assert store.info().completions == len(QUESTIONS)
 
 
+def test_messages_in_a_tuple_are_messages(model: Model, store: CompletionStore) -> None:
+    two = ({"role": "system", "content": "Be brief."}, {"role": "user", "content": QUESTIONS[0]})
+    assert model.complete_many([two], NEW)[0].text == model.complete_many([list(two)], NEW, remember=False)[0].text
+
+
 def test_another_limit_or_other_tools_are_another_question(model: Model, store: CompletionStore) -> None:
     model.complete_many(["Hi"], NEW)
     for prompts, limit in ((["Hi"], NEW - 1), ([("Hi", SESSION.tools[-1:])], NEW), (["Hi "], NEW)):

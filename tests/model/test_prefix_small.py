@@ -18,9 +18,8 @@ from ctxcourse.model import attention, plain, prefix
 from ctxcourse.model.answers import Answer, Cancelled
 from ctxcourse.model.attention import Piece, packed_attention, packed_forward, supports_packing
 from ctxcourse.model.keyvalues import Block, KeyValueMemory
-from ctxcourse.model.lockstep import MOST_GUESSED
 from ctxcourse.model.plain import PlainEngine
-from ctxcourse.model.prefix import PrefixEngine, expected_tokens
+from ctxcourse.model.prefix import PrefixEngine
 from ctxcourse.model.tree import Node, TokenTree
 from tests.model.random_models import (
     ENDS,
@@ -68,7 +67,7 @@ def engine_for(kind: str, limit: int = AMPLE) -> PrefixEngine:
 
 def fits(engine: PrefixEngine, prompts: Sequence[Sequence[int]], new: int) -> bool:
     """Return whether each prompt alone, with the room for its answer, needs no more than the limit."""
-    return max(map(len, prompts)) + new + MOST_GUESSED <= engine.limit
+    return max(map(len, prompts)) + new <= engine.limit
 
 
 def ask(engine: PrefixEngine | PlainEngine, prompts: Sequence[Sequence[int]], new: int, **how: Any) -> list[Answer]:
@@ -127,7 +126,7 @@ def test_some_answers_of_these_networks_end_early_and_some_do_not() -> None:
 @given(kind=kinds, prompts=many_fresh, new=st.integers(1, 12))
 def test_each_distinct_token_is_computed_once(kind: str, prompts: list[list[int]], new: int) -> None:
     engine, told = engine_for(kind), [0]
-    expected = expected_tokens(engine.computed, prompts, new)
+    expected = engine.expected(prompts, new)
     answers = ask(engine, prompts, new, progress=told.append)
     distinct = {tuple(ids) for ids in prompts}
     assert sum(answer.computed_tokens for answer in answers) == distinct_tokens(prompts) == engine.profile.prefill_rows
@@ -281,7 +280,7 @@ class Calls(RuleBasedStateMachine):
 
     def check(self, prompts: list[list[int]], new: int) -> None:
         told, most = [0], 0
-        expected = expected_tokens(self.engine.computed, prompts, new)
+        expected = self.engine.expected(prompts, new)
 
         def progress(tokens: int) -> None:
             nonlocal most
@@ -326,7 +325,12 @@ class Calls(RuleBasedStateMachine):
 
 
 def broken_off(
-    engine: PrefixEngine, prompts: Sequence[Sequence[int]], new: int, where: str, at: int
+    engine: PrefixEngine,
+    prompts: Sequence[Sequence[int]],
+    new: int,
+    where: str,
+    at: int,
+    kept: list[BaseException] | None = None,
 ) -> dict[int, Answer]:
     """Ask, break off at the ``at``-th chance that ``where`` gives, and return what was finished until then."""
     done: dict[int, Answer] = {}
@@ -352,6 +356,8 @@ def broken_off(
         engine.run(prompts, new, finished, **how)
     except (Cancelled, KeyboardInterrupt) as caught:
         assert isinstance(caught, Cancelled) == (where == "should_stop")  # noqa: PT017
+        if kept is not None:
+            kept.append(caught)
     finally:
         for hook in hooks:
             hook.remove()
@@ -366,6 +372,21 @@ TestCalls = Calls.TestCase
 TestCalls.settings = settings(max_examples=20, stateful_step_count=5, deadline=None)
 TestManyCalls = pytest.mark.full(ManyCalls.TestCase)
 TestManyCalls.settings = settings(max_examples=300, stateful_step_count=8, deadline=None)
+
+
+@pytest.mark.parametrize("where", ["should_stop", "progress", "finished", "layer"])
+def test_an_exception_that_is_kept_keeps_no_memory(where: str) -> None:
+    """A notebook keeps the last exception, its frames, and what these hold."""
+    engine, kept = engine_for("qwen2", 300), []
+    prompts = [stem(seed, 100) for seed in (1, 2)]
+    for at in range(1, 4):
+        broken_off(engine, prompts, 20, where, at, kept)
+        assert engine.memory.tokens == sum(
+            block.capacity for block in {n.span.block for n in engine.tree.nodes() if n.span}
+        )
+        ask_and_check(engine, "qwen2", prompts, 20)
+        assert engine.memory.tokens <= 300
+    assert kept
 
 
 def test_a_prompt_below_one_whose_last_token_was_being_computed_again() -> None:
@@ -544,7 +565,7 @@ def test_a_plain_engine_gives_the_answers_of_generate(monkeypatch: pytest.Monkey
     assert [answer.new_ids for answer in answers] == plainly
     assert [answer.stop_reason for answer in answers] == ["stop" if len(new) < 12 else "length" for new in plainly]
     assert [answer.computed_tokens for answer in answers] == [len(ids) for ids in prompts]
-    assert sum(told) == sum(map(len, prompts)) + 12 * len(prompts)
+    assert sum(told) == engine.expected(prompts, 12) == sum(map(len, prompts)) + 12 * len(prompts)
     assert engine.profile.prefill_rows == sum(map(len, prompts))
 
 

@@ -51,7 +51,7 @@ class Plan:
 
 
 def make_plan(pieces: Sequence[Piece]) -> Plan:
-    """Return the plan of a pass over pieces that come in the order of the tree, parents before children."""
+    """Return the plan of a pass over pieces that come depth first: the rows below a node lie together, behind it."""
     plan = Plan()
     below: dict[Node, list[int]] = {}  # rows of a node's descendants: first and last
     own: dict[Node, tuple[int, int]] = {}

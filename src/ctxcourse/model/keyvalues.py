@@ -20,8 +20,8 @@ class Block:
         import torch
 
         self.capacity = capacity
-        self.keys: Any = torch.empty(layers, heads, capacity, dim)
-        self.values: Any = torch.empty(layers, heads, capacity, dim)
+        self.keys: Any = torch.empty(layers, heads, capacity, dim, dtype=torch.float32, device="cpu")
+        self.values: Any = torch.empty(layers, heads, capacity, dim, dtype=torch.float32, device="cpu")
 
 
 @dataclass

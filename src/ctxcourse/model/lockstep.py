@@ -13,7 +13,7 @@ from ctxcourse.model.tree import Node
 FIRST_GUESS = 3
 """Tokens that prompt lookup guesses at first: with the row before them four, which cost no more than one."""
 MOST_GUESSED = 15
-"""Tokens that it guesses after as many right ones in a row as there are in a first guess, in all rows together."""
+"""Most tokens guessed in a pass, for all prompts together, once a first guess was right in a row."""
 
 Forward = Callable[[list[Piece], list[int]], tuple[Any, float]]
 
@@ -26,7 +26,7 @@ class Live:
         numbers: its places in the call; several where equal prompts were given.
         tail: a node, not in the tree yet, with the tokens generated so far that have been computed.
         next: the token to compute next, or -1 when the answer is complete.
-        streak: guesses that were right since the last wrong one.
+        streak: right guesses since the last wrong one, with those just before it in its pass.
     """
 
     def __init__(self, ids: Sequence[int], end: Node, numbers: list[int]) -> None:

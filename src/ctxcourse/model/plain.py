@@ -28,6 +28,10 @@ class PlainEngine:
         """Return how many tokens at the beginning of a prompt are known already: none."""
         return 0
 
+    def expected(self, prompts: Sequence[Sequence[int]], max_new_tokens: int) -> int:
+        """Return how many tokens a call computes at most: all of every prompt, and the answers' limit."""
+        return sum(len(ids) + max_new_tokens for ids in prompts)
+
     def run(
         self,
         prompts: Sequence[Sequence[int]],
@@ -36,7 +40,7 @@ class PlainEngine:
         should_stop: Callable[[], bool] = lambda: False,
         progress: Callable[[int], None] = lambda tokens: None,
     ) -> None:
-        """Answer prompts given as token ids, as ``PrefixEngine.run`` does."""
+        """Answer prompts given as token ids, as ``PrefixEngine.run`` does; equal prompts are computed again."""
         from transformers import DynamicCache
 
         self.profile = Profile()

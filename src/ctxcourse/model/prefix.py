@@ -8,6 +8,7 @@ those of one plain ``generate`` per prompt, up to rounding where the two best lo
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,15 +16,15 @@ from typing import Any
 from ctxcourse.model.answers import Answer, Cancelled, Profile
 from ctxcourse.model.attention import Piece, packed_attention, packed_forward
 from ctxcourse.model.keyvalues import KeyValueMemory, Span
-from ctxcourse.model.lockstep import MOST_GUESSED, Live, Lockstep
-from ctxcourse.model.tree import Node, TokenTree
+from ctxcourse.model.lockstep import Live, Lockstep
+from ctxcourse.model.tree import Node, TokenTree, shared
 
 CHUNK = 512
 """Rows of a forward pass: enough to compute near the machine's peak, few enough to stay in its cache."""
 GROUP = 32
 """Prompts that are decoded together, at most."""
 MEMORY_LIMIT = 384 * 2**20
-"""Bytes of keys and values that are kept; a single prompt that needs more is computed and then forgotten."""
+"""Bytes of keys and values that are kept; a single prompt that needs more is held until a later call needs room."""
 
 
 class PrefixEngine:
@@ -55,6 +56,15 @@ class PrefixEngine:
         """Return how many tokens at the beginning of a prompt are known already."""
         return self.tree.computed(ids)
 
+    def expected(self, prompts: Sequence[Sequence[int]], max_new_tokens: int) -> int:
+        """Return how many tokens a call computes if memory keeps what is shared: new ones, and the answers' limit."""
+        total = 0
+        before: tuple[int, ...] = ()
+        for prompt in sorted({tuple(ids) for ids in prompts}):
+            known = max(self.computed(prompt), shared(before, prompt))
+            total, before = total + max(1, len(prompt) - known) + max_new_tokens, prompt
+        return total
+
     def run(
         self,
         prompts: Sequence[Sequence[int]],
@@ -69,8 +79,8 @@ class PrefixEngine:
         computed and of every token of the answers, those that an early end leaves out included.
 
         Raises:
-            Cancelled: ``should_stop`` said so; the answers given so far stand, and so does what was computed. Any other
-                exception, Ctrl-C as well, leaves the answers given so far and forgets what was computed.
+            Cancelled: ``should_stop`` said so; the answers given so far stand, and what was computed of the prompts
+                does, too. Any other exception, Ctrl-C as well, leaves the answers and forgets what was computed.
         """
         import torch
 
@@ -79,18 +89,19 @@ class PrefixEngine:
         numbers: dict[tuple[int, ...], list[int]] = {}
         for number, ids in enumerate(prompts):
             numbers.setdefault(tuple(ids), []).append(number)
-        reserve = max_new_tokens + MOST_GUESSED
+        lives: list[Live] = []
         try:
             with torch.inference_mode(), packed_attention(self.network):
-                for group in self._groups(sorted(numbers), reserve):
-                    ends, room = self._place(group, reserve)
+                for group in self._groups(sorted(numbers), max_new_tokens):
+                    ends, room = self._place(group, max_new_tokens)
                     lives = [Live(ids, end, numbers[ids]) for ids, end in zip(group, ends, strict=True)]
                     self._prefill(lives, room)
                     self._decode(lives, max_new_tokens, finished)
-        except Cancelled:
-            raise
-        except BaseException:  # Ctrl-C may come anywhere, in the middle of a change to the tree as well
-            self.forget()
+        except BaseException as error:
+            lives = []
+            traceback.clear_frames(error.__traceback__)  # a notebook keeps it, and with it what its frames hold
+            if not isinstance(error, Cancelled):  # Ctrl-C may come anywhere, in the middle of a change to the tree too
+                self.forget()
             raise
 
     # Groups, and memory for them
@@ -101,7 +112,7 @@ class PrefixEngine:
         tokens = 0
         for prompt in prompts:
             before = groups[-1][-1] if groups else ()
-            new = len(prompt) - _shared(before, prompt) + reserve
+            new = len(prompt) - shared(before, prompt) + reserve
             if groups and len(groups[-1]) < GROUP and tokens + new <= self.limit:
                 groups[-1].append(prompt)
                 tokens += new
@@ -131,7 +142,10 @@ class PrefixEngine:
         return ends, reserve + max(0, min(room, self.limit - self.memory.tokens - needed))
 
     def _needed(self, ends: list[Node], reserve: int) -> int:
-        """Return the tokens of new memory that prompts and their answers need, where the old has no room for them."""
+        """Return the tokens of new memory that prompts and their answers need, where the old has no room for them.
+
+        The nodes come in the order of ``_prefill``, and find room as ``_span`` finds it for them.
+        """
         behind: dict[Node | None, int] = {}
         needed = 0
         for node in (node for end in ends for node in end.path()):
@@ -154,9 +168,9 @@ class PrefixEngine:
         inside = (each for each in answers if span and each.span and each.span.block is span.block)
         return next((each for each in inside if each.span and span and each.span.start == span.end), None)
 
-    def _span(self, node: Node, room: int) -> Span:
+    def _span(self, node: Node, size: int, room: int) -> Span:
         """Return memory for a node: behind its parent's tokens where there is room, or a block of its own."""
-        parent, size = node.parent, len(node.tokens)
+        parent = node.parent
         if parent is None or parent.span is None:
             return self.memory.span(size, room)
         answer = self._answer_behind(parent)
@@ -194,7 +208,7 @@ class PrefixEngine:
             for node in path:
                 if node.span is None:
                     below = live.end.end - node.end  # a path lies in one piece, and its answer behind it
-                    node.span = self._span(node, below + (0 if live.end.children else room))
+                    node.span = self._span(node, len(node.tokens), below + (0 if live.end.children else room))
                 offset = planned[node]
                 while offset < len(node.tokens):
                     count = min(len(node.tokens) - offset, CHUNK - rows)
@@ -235,9 +249,7 @@ class PrefixEngine:
 
     def _decode(self, lives: list[Live], max_new_tokens: int, finished: Callable[[int, Answer], None]) -> None:
         for live in lives:
-            live.tail.tokens = [0] * (max_new_tokens + MOST_GUESSED)
-            live.tail.span = self._span(live.tail, 0)
-            live.tail.tokens = []
+            live.tail.span = self._span(live.tail, max_new_tokens, 0)
         lockstep = Lockstep(self._forward, self.ends, max_new_tokens, self._progress, self.profile)
         try:
             for live in lockstep.run(lives):
@@ -262,23 +274,3 @@ class PrefixEngine:
             raise Cancelled("Stopped before the answers were complete.")
         started = time.perf_counter()
         return packed_forward(self.network, pieces, wanted), time.perf_counter() - started
-
-
-def expected_tokens(
-    computed: Callable[[Sequence[int]], int], prompts: Sequence[Sequence[int]], max_new_tokens: int
-) -> int:
-    """Return how many tokens a call computes at most: those not known and not shared, and the answers' limit."""
-    total = 0
-    before: tuple[int, ...] = ()
-    for prompt in sorted({tuple(ids) for ids in prompts}):
-        known = max(computed(prompt), _shared(before, prompt))
-        total, before = total + max(1, len(prompt) - known) + max_new_tokens, prompt
-    return total
-
-
-def _shared(one: Sequence[int], other: Sequence[int]) -> int:
-    """Return the length of the common beginning of two sequences."""
-    for index, (left, right) in enumerate(zip(one, other, strict=False)):
-        if left != right:
-            return index
-    return min(len(one), len(other))

@@ -21,12 +21,13 @@ _PAGE_OUT = 21  # MADV_PAGEOUT of Linux: give pages back that can be read again;
 def pack_linear_layers(network: Any) -> None:
     """Let every float32 linear layer of a network compute with a packed copy of its weights.
 
-    The weights themselves stay what they are, on the disk where they were mapped from it. Where torch has no oneDNN
-    (some builds for ARM), nothing is changed.
+    The weights themselves stay what they are, on the disk where they were mapped from it. Where torch has no oneDNN,
+    or one without fast products (some builds for ARM), nothing is changed.
     """
     import torch
 
-    if not torch.backends.mkldnn.is_available():
+    fast = torch.backends.mkl.is_available() or torch.ops.mkldnn._is_mkldnn_acl_supported()
+    if not (torch.backends.mkldnn.is_available() and fast):
         return
     for module in network.modules():
         if type(module) is torch.nn.Linear and module.weight.dtype == torch.float32:

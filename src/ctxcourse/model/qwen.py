@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ctxcourse.model.completions import CompletionStore, StoredCompletion
 from ctxcourse.model.convert import quiet_bars
 from ctxcourse.model.files import clear_content_errors
 from ctxcourse.model.plain import PlainEngine
-from ctxcourse.model.prefix import PrefixEngine, expected_tokens
+from ctxcourse.model.prefix import PrefixEngine
 from ctxcourse.model.products import pack_linear_layers
 from ctxcourse.model.tokenizer import ChatTokenizer, Message
 from ctxcourse.model.weights import ModelFolder
@@ -46,11 +47,9 @@ class Model:
     def __repr__(self) -> str:
         return f"<Model {self.label}, {self.fingerprint}>"
 
-    @property
+    @cached_property
     def config(self) -> Any:
-        """The network's configuration, as transformers reads it (no weights needed)."""
-        if self._engine is not None:
-            return self._engine.network.config
+        """The configuration of the network, as transformers reads it (no weights needed)."""
         from transformers import AutoConfig
 
         with clear_content_errors(self.folder.path, "a model of transformers"):
@@ -72,7 +71,11 @@ class Model:
 
     @property
     def network(self) -> Any:
-        """The transformers model itself, read from the disk when it is first asked for."""
+        """The network of transformers, read from the disk when it is first asked for.
+
+        Its linear layers compute with a packed copy of their weights, so changes of these have no effect; and it is
+        not to be called while another thread asks the model.
+        """
         return self.engine.network
 
     def complete(
@@ -107,10 +110,10 @@ class Model:
     ) -> list[Completion]:
         """Answer many prompts, each prefix that they share computed once, and return their completions in order.
 
-        The texts are those of :meth:`complete` for each prompt. A prompt is what ``complete`` takes, or a pair of it
-        and its tools. Finished completions go into the completion store one by one, so that an interrupted call
-        continues where it stopped; ``remember=False`` leaves the store alone. A bar shows the progress in tokens of a
-        call that takes longer than two seconds, unless ``progress`` is false.
+        The texts are those of plain greedy decoding, up to rounding where two tokens are as good as equal. A prompt is
+        what ``complete`` takes, or a pair of it and its tools. Finished completions go into the completion store one
+        by one, so that an interrupted call continues where it stopped; ``remember=False`` leaves the store alone. A
+        bar shows the progress in tokens of a call that takes longer than two seconds, unless ``progress`` is false.
 
         Raises:
             WindowError: a prompt does not fit the context window, or is empty; nothing has been computed.
@@ -153,7 +156,8 @@ class Model:
     def forget(self) -> None:
         """Drop the prefixes that were computed in this process; the completion store keeps its answers."""
         with self._computing:
-            self.engine.forget()
+            if self._engine is not None:
+                self._engine.forget()
 
     @property
     def engine(self) -> PrefixEngine | PlainEngine:
@@ -167,7 +171,7 @@ class Model:
 
     def _prompt_ids(self, prompt: Any, number: int, count: int) -> list[int]:
         tools: Sequence[Message] | None = None
-        if isinstance(prompt, tuple) and len(prompt) == 2 and not isinstance(prompt[0], int):
+        if isinstance(prompt, tuple) and len(prompt) == 2 and not isinstance(prompt[0], (int, Mapping)):
             prompt, tools = prompt
         if isinstance(prompt, str):
             prompt = [{"role": "user", "content": prompt}]
@@ -241,7 +245,7 @@ def _bar(
     from tqdm.auto import tqdm
 
     with tqdm(
-        total=expected_tokens(engine.computed, prompts, max_new_tokens),
+        total=engine.expected(prompts, max_new_tokens),
         unit="token",
         delay=2,
         leave=False,

@@ -96,10 +96,10 @@ class TokenTree:
             child = node.children.get(ids[position])
             if child is None:
                 break
-            shared = _common(child.tokens, ids, position)
-            if shared < len(child.tokens) or child.pending:
-                return position + min(shared, child.done)
-            node, position = child, position + shared
+            alike = shared(child.tokens, ids, position)
+            if alike < len(child.tokens) or child.pending:
+                return position + min(alike, child.done)
+            node, position = child, position + alike
         return position
 
     def attach(self, node: Node) -> bool:
@@ -125,10 +125,10 @@ class TokenTree:
     def _descend(self, ids: Sequence[int]) -> tuple[Node, int]:
         node, position = self.root, 0
         while position < len(ids) and (child := node.children.get(ids[position])) is not None:
-            shared = _common(child.tokens, ids, position)
-            if shared < len(child.tokens):
-                child = _split(child, shared)
-            node, position = child, position + shared
+            alike = shared(child.tokens, ids, position)
+            if alike < len(child.tokens):
+                child = _split(child, alike)
+            node, position = child, position + alike
         return node, position
 
 
@@ -146,8 +146,8 @@ def _split(node: Node, at: int) -> Node:
     return upper
 
 
-def _common(tokens: Sequence[int], ids: Sequence[int], position: int) -> int:
-    """Return how many of ``tokens`` are found in ``ids`` from ``position`` on."""
+def shared(tokens: Sequence[int], ids: Sequence[int], position: int = 0) -> int:
+    """Return how many of the first ``tokens`` are found in ``ids`` from ``position`` on."""
     length = min(len(tokens), len(ids) - position)
     for index in range(length):
         if tokens[index] != ids[position + index]:
