@@ -120,3 +120,12 @@ def test_a_damaged_store_is_one_clear_sentence(home: Path, command: list[str]) -
     assert "damaged" in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
     assert path.read_bytes() == b"no database"
+
+
+@pytest.mark.parametrize("place", ["~nobody-of-this-name/x", "loop"])
+def test_a_home_that_cannot_be_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    monkeypatch.setenv("CTXCOURSE_HOME", place if place.startswith("~") else str(tmp_path / place))
+    result = run("info")
+    assert result.exit_code == 2
+    assert "CTXCOURSE_HOME is" in result.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import shutil
 import threading
 import time
@@ -18,8 +19,8 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from ctxcourse import load_model
-from ctxcourse.model import prefix
-from ctxcourse.model.answers import Cancelled, Completion, WindowError
+from ctxcourse.model import prefixes
+from ctxcourse.model.answers import BusyError, Cancelled, Completion, PromptError, WindowError
 from ctxcourse.model.completions import CompletionStore, StoredCompletion, StoreWarning
 from ctxcourse.model.plain import PlainEngine
 from ctxcourse.model.qwen import Model
@@ -169,24 +170,24 @@ def test_the_longest_prompt_that_fits_is_not_refused(model: Model) -> None:
 
 @pytest.mark.parametrize("nothing", [[], (), ([], None)])
 def test_an_empty_prompt_is_named(model: Model, nothing: Any) -> None:
-    with pytest.raises(WindowError, match=r"^Prompt 1 \(of 2, counted from 0\): There is nothing to answer"):
+    with pytest.raises(PromptError, match=r"^Prompt 1 \(of 2, counted from 0\): There is nothing to answer"):
         model.complete_many(["Hi", nothing], NEW, should_stop=no_work)
-    with pytest.raises(WindowError, match=r"^There is nothing to answer"):
+    with pytest.raises(PromptError, match=r"^There is nothing to answer"):
         model.complete_many([nothing], NEW, should_stop=no_work)
 
 
-@pytest.mark.parametrize("token", [-1, 151_936, True, 1.5, "5", None, 2**40])
+@pytest.mark.parametrize("token", [-1, 151_936, True, 1.5, None, 2**40])
 @pytest.mark.parametrize("position", [0, 2])
 def test_what_is_no_token_id_is_named(model: Model, token: Any, position: int) -> None:
     ids: list[Any] = [5, 6]
     ids.insert(position, token)
-    with pytest.raises(WindowError, match=rf"^Prompt 1 \(of 2, counted from 0\): Token {position} is {token!r}"):
+    with pytest.raises(PromptError, match=rf"^Prompt 1 \(of 2, counted from 0\): Token {position} is {token!r}"):
         model.complete_many(["Hi", ids], NEW, should_stop=no_work)
 
 
 @pytest.mark.parametrize("limit", [True, False, "8", None, 0, -3, 2.0, [4]])
 def test_a_senseless_limit_is_refused(model: Model, limit: Any) -> None:
-    with pytest.raises(WindowError, match="max_new_tokens must be a whole number of at least 1"):
+    with pytest.raises(PromptError, match="max_new_tokens must be a whole number of at least 1"):
         model.complete_many(["Hi"], limit, should_stop=no_work)
 
 
@@ -309,7 +310,7 @@ def test_a_call_that_was_broken_off_goes_on_where_it_stopped(
     monkeypatch: pytest.MonkeyPatch,
     broken_off: Callable[[Model], Callable[[], Any]],
 ) -> None:
-    monkeypatch.setattr(prefix, "GROUP", 2)
+    monkeypatch.setattr(prefixes, "GROUP", 2)
     model.forget()
     with pytest.raises(Cancelled if broken_off is by_should_stop else KeyboardInterrupt):
         broken_off(model)()
@@ -333,6 +334,40 @@ def test_two_threads_may_ask_at_once(model: Model, store: CompletionStore, expec
     with ThreadPoolExecutor(2) as threads:
         for questions, answers in zip(halves, threads.map(ask, halves), strict=True):
             assert same(answers, questions, expected)
+
+
+@pytest.mark.parametrize("call", ["complete", "forget"])
+def test_a_call_from_within_a_call_is_refused_and_not_waited_for(
+    model: Model, store: CompletionStore, expected: dict[str, Completion], call: str
+) -> None:
+    def ask_again() -> bool:
+        if call == "forget":
+            model.forget()
+        model.complete("Hi", max_new_tokens=1)
+        return False
+
+    with pytest.raises(BusyError, match="in this very thread"):
+        model.complete_many(QUESTIONS[:1], NEW, remember=False, should_stop=ask_again)
+    assert same(model.complete_many(QUESTIONS[:1], NEW), QUESTIONS[:1], expected)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_is_told_why_it_cannot_ask(model: Model) -> None:
+    model.complete("Hi", max_new_tokens=1)
+    reading, writing = os.pipe()
+    with warnings.catch_warnings(action="ignore"):  # of threads that are not in the child
+        child = os.fork()
+    if not child:
+        try:
+            model.complete("Hi", max_new_tokens=1)
+        except BusyError as error:
+            os.write(writing, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        assert "spawn" in answer.read()
+    os.waitpid(child, 0)
 
 
 # A network whose attention cannot be packed

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from ctxcourse.model import attention, plain, prefix
+from ctxcourse.model import attention, plain, prefix, prefixes
 from ctxcourse.model.answers import Answer, Cancelled
 from ctxcourse.model.attention import Piece, packed_attention, packed_forward, supports_packing
 from ctxcourse.model.keyvalues import Block, KeyValueMemory
@@ -36,7 +36,7 @@ from tests.model.random_models import (
 
 AMPLE = 100_000
 CLOSE = 1e-4
-REAL_CHUNK, REAL_GROUP = prefix.CHUNK, prefix.GROUP
+REAL_CHUNK, REAL_GROUP = prefix.CHUNK, prefixes.GROUP
 
 kinds = st.sampled_from(sorted(PACKED))
 fresh = st.builds(
@@ -62,12 +62,12 @@ def one_thread_and_no_luck() -> Iterator[None]:
 def engine_for(kind: str, limit: int = AMPLE) -> PrefixEngine:
     """Return an engine that may keep ``limit`` tokens."""
     engine = PrefixEngine(prepared(kind), set(ENDS))
-    return PrefixEngine(prepared(kind), set(ENDS), limit * engine.memory.token_bytes)
+    return PrefixEngine(prepared(kind), set(ENDS), limit * engine.prefixes.memory.token_bytes)
 
 
 def fits(engine: PrefixEngine, prompts: Sequence[Sequence[int]], new: int) -> bool:
     """Return whether each prompt alone, with the room for its answer, needs no more than the limit."""
-    return max(map(len, prompts)) + new <= engine.limit
+    return max(map(len, prompts)) + new <= engine.prefixes.limit
 
 
 def ask(engine: PrefixEngine | PlainEngine, prompts: Sequence[Sequence[int]], new: int, **how: Any) -> list[Answer]:
@@ -87,7 +87,7 @@ def assert_sound(engine: PrefixEngine) -> None:
     """Assert what holds between calls: a tree of whole nodes, and no two of them in the same place of the memory."""
     assert engine.network.config._attn_implementation == untouched("qwen2").config._attn_implementation
     places: dict[Block, list[tuple[int, int]]] = {}
-    for node in engine.tree.nodes():
+    for node in engine.prefixes.tree.nodes():
         assert node.parent is not None
         assert node.parent.children[node.tokens[0]] is node
         assert node.start == node.parent.end
@@ -198,7 +198,7 @@ def test_no_logits_are_computed_where_none_are_wanted() -> None:
 
 
 def test_the_latest_answer_is_reported_before_the_next_group_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prefix, "GROUP", 2)
+    monkeypatch.setattr(prefixes, "GROUP", 2)
     engine, heard = engine_for("qwen2"), []
     asked = iter(range(10**6))
     engine.run(
@@ -254,7 +254,7 @@ class Calls(RuleBasedStateMachine):
     def begin(self, kind: str, chunk: int, group: int, part: int, limit: int) -> None:
         self.patch = pytest.MonkeyPatch()
         self.patch.setattr(prefix, "CHUNK", chunk)
-        self.patch.setattr(prefix, "GROUP", group)
+        self.patch.setattr(prefixes, "GROUP", group)
         self.patch.setattr(attention, "CAUSAL", part)
         self.kind, self.group = kind, group
         self.engine = engine_for(kind, limit)
@@ -285,7 +285,7 @@ class Calls(RuleBasedStateMachine):
         def progress(tokens: int) -> None:
             nonlocal most
             told.append(tokens)
-            most = max(most, self.engine.memory.tokens)
+            most = max(most, self.engine.prefixes.memory.tokens)
 
         answers = ask(self.engine, prompts, new, progress=progress)
         for ids, answer in zip(prompts, answers, strict=True):
@@ -294,10 +294,10 @@ class Calls(RuleBasedStateMachine):
         computed, distinct = sum(answer.computed_tokens for answer in answers), len({tuple(ids) for ids in prompts})
         assert computed == self.engine.profile.prefill_rows
         assert sum(told) == computed + new * distinct
-        if self.engine.limit == AMPLE and distinct <= self.group:
+        if self.engine.prefixes.limit == AMPLE and distinct <= self.group:
             assert sum(told) == expected
         if fits(self.engine, prompts, new):
-            assert max(most, self.engine.memory.tokens) <= self.engine.limit
+            assert max(most, self.engine.prefixes.memory.tokens) <= self.engine.prefixes.limit
 
     @rule(
         drawn=mixed,
@@ -316,7 +316,7 @@ class Calls(RuleBasedStateMachine):
     @rule()
     def forget(self) -> None:
         self.engine.forget()
-        assert self.engine.memory.tokens == 0
+        assert self.engine.prefixes.memory.tokens == 0
 
     @invariant()
     def sound(self) -> None:
@@ -381,11 +381,11 @@ def test_an_exception_that_is_kept_keeps_no_memory(where: str) -> None:
     prompts = [stem(seed, 100) for seed in (1, 2)]
     for at in range(1, 4):
         broken_off(engine, prompts, 20, where, at, kept)
-        assert engine.memory.tokens == sum(
-            block.capacity for block in {n.span.block for n in engine.tree.nodes() if n.span}
+        assert engine.prefixes.memory.tokens == sum(
+            block.capacity for block in {n.span.block for n in engine.prefixes.tree.nodes() if n.span}
         )
         ask_and_check(engine, "qwen2", prompts, 20)
-        assert engine.memory.tokens <= 300
+        assert engine.prefixes.memory.tokens <= 300
     assert kept
 
 
@@ -431,9 +431,9 @@ def test_a_growing_conversation_that_fits_is_computed_once_and_lies_in_few_piece
         [answer] = ask_and_check(engine, "qwen2", [ids], 3)
         computed += answer.computed_tokens
         assert len(answer.new_ids) == 0 or not silent
-        assert engine.memory.tokens <= limit
+        assert engine.prefixes.memory.tokens <= limit
     assert len(ids) <= computed <= len(ids) + (len(ids) if limit == 160 else 6)
-    assert len({node.span.block for node in engine.tree.insert(ids).path() if node.span}) <= 8
+    assert len({node.span.block for node in engine.prefixes.tree.insert(ids).path() if node.span}) <= 8
 
 
 @pytest.mark.parametrize(("kind", "step"), [("qwen2", 17), pytest.param("llama", 1, marks=pytest.mark.full)])
@@ -442,17 +442,19 @@ def test_an_interrupt_at_any_line_leaves_an_engine_that_answers_right(kind: str,
     before, short = [stem(0, 12), stem(0, 12) + stem(1, 5)], stem(0, 6)
     prompts = [short + stem(2, 4), stem(0, 12), stem(0, 12) + stem(1, 3) + stem(2, 2), stem(3, 4)]
     line, reached = 1, True
+    kept: list[BaseException] = []  # as a notebook keeps them
     while reached:
         engine = engine_for(kind, 60 if line % 2 else AMPLE)
         ask(engine, before, 2)
-        reached = interrupted_at_line(line, lambda engine=engine: ask(engine, prompts, 3))
+        reached = interrupted_at_line(line, lambda engine=engine: ask(engine, prompts, 3), kept)
         assert_sound(engine)
+        assert not reached or engine.prefixes.memory.tokens == 0
         ask_and_check(engine, kind, [*prompts, *before], 3)
         line += step
     assert line > 1_000
 
 
-def interrupted_at_line(wanted: int, call: Callable[[], object]) -> bool:
+def interrupted_at_line(wanted: int, call: Callable[[], object], kept: list[BaseException]) -> bool:
     """Call, with a KeyboardInterrupt at the ``wanted``-th line of the engine; return whether there were that many.
 
     The lines of ``run`` and of its ``with`` block are left out: a trace may come between the block's end and its exit,
@@ -472,7 +474,8 @@ def interrupted_at_line(wanted: int, call: Callable[[], object]) -> bool:
     sys.settrace(each_call)
     try:
         call()
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
+        kept[:] = [error]
         return True
     finally:
         sys.settrace(before)
@@ -498,7 +501,7 @@ def test_the_limit_holds_at_every_pass(limit: int, calls: list[list[list[int]]])
     held = [0]
     for prompts in calls:
         assert fits(engine, prompts, 4)
-        answers = ask(engine, prompts, 4, progress=lambda _: held.append(engine.memory.tokens))
+        answers = ask(engine, prompts, 4, progress=lambda _: held.append(engine.prefixes.memory.tokens))
         for ids, answer in zip(prompts, answers, strict=True):
             assert_greedy(untouched("qwen2"), ids, answer, 4)
         assert max(held) <= limit
@@ -511,7 +514,7 @@ def test_the_limit_holds_for_random_tries(limit: int, new: int, calls: list[list
     engine = engine_for("mistral", limit)
     for prompts in calls:
         held = [0]
-        ask(engine, prompts, new, progress=lambda _, held=held: held.append(engine.memory.tokens))
+        ask(engine, prompts, new, progress=lambda _, held=held: held.append(engine.prefixes.memory.tokens))
         assert max(held) <= limit or not fits(engine, prompts, new)
 
 
@@ -519,7 +522,7 @@ def test_a_prompt_that_needs_more_than_the_limit_is_answered_and_then_makes_room
     engine = engine_for("qwen2", 50)
     ask_and_check(engine, "qwen2", [stem(0, 150)], 4)
     ask_and_check(engine, "qwen2", [stem(1, 10)], 4)
-    assert engine.memory.tokens <= 50
+    assert engine.prefixes.memory.tokens <= 50
     assert engine.computed(stem(0, 150)) == 0
 
 
@@ -530,19 +533,38 @@ def test_what_was_wanted_last_is_kept_longest() -> None:
     assert [engine.computed(stem(seed, 40)) for seed in range(3)] == [40, 0, 40]
 
 
+def test_room_that_answers_did_not_take_is_given_back() -> None:
+    engine, short = engine_for("qwen3"), 20
+    every = [stem(seed, 30) for seed in range(30)]
+    prompts = [ids for ids in every if len(plain_generate(untouched("qwen3"), ids, ENDS, short)) < short]
+    assert len(prompts) > 3
+    ask_and_check(engine, "qwen3", prompts, 1_500)
+    assert engine.prefixes.memory.tokens <= len(prompts) * (30 + short + prefixes.SPARE + 12)
+    again = ask_and_check(engine, "qwen3", prompts, 1_500)
+    assert [answer.computed_tokens for answer in again] == [1] * len(prompts)
+
+
+def test_a_call_that_was_cancelled_leaves_nothing_unread_in_the_tree() -> None:
+    engine = engine_for("qwen2")
+    for at in range(6):
+        broken_off(engine, [stem(seed, 60) for seed in range(20)], 20, "should_stop", at)
+        assert all(node.done or node.children for node in engine.prefixes.tree.nodes())
+        assert_sound(engine)
+
+
 def test_forgetting_gives_everything_back() -> None:
     engine = engine_for("qwen2")
     ask(engine, [stem(seed, 40) for seed in range(5)], 4)
-    assert engine.memory.tokens >= 200
+    assert engine.prefixes.memory.tokens >= 200
     engine.forget()
-    assert engine.memory.tokens == 0
+    assert engine.prefixes.memory.tokens == 0
     assert engine.computed(stem(0, 40)) == 0
 
 
 def test_the_limit_is_stated_in_bytes() -> None:
     engine = PrefixEngine(prepared("qwen3"), set(ENDS), 100_000)
-    assert engine.memory.token_bytes == 2 * 2 * 1 * 16 * 4  # keys and values, layers, heads, dim, bytes
-    assert engine.limit == 100_000 // engine.memory.token_bytes
+    assert engine.prefixes.memory.token_bytes == 2 * 2 * 1 * 16 * 4  # keys and values, layers, heads, dim, bytes
+    assert engine.prefixes.limit == 100_000 // engine.prefixes.memory.token_bytes
 
 
 # Networks whose attention cannot be packed

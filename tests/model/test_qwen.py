@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ctxcourse.model.answers import Cancelled, WindowError
+from ctxcourse.model.answers import Cancelled, PromptError, WindowError
 from ctxcourse.model.qwen import Model
 from tests.model.prompts import PROMPTS
 
@@ -62,12 +62,12 @@ def test_a_prompt_beyond_the_window_is_refused_before_any_work(model: Model) -> 
 
 @pytest.mark.parametrize("limit", [0, -1, 1.5, True, None, "10"])
 def test_a_senseless_limit_is_refused(model: Model, limit: Any) -> None:
-    with pytest.raises(WindowError, match="max_new_tokens"):
+    with pytest.raises(PromptError, match="max_new_tokens"):
         model.complete("Hi", max_new_tokens=limit)
 
 
 def test_no_messages_are_refused(model: Model) -> None:
-    with pytest.raises(WindowError, match="no messages"):
+    with pytest.raises(PromptError, match="no messages"):
         model.complete([])
 
 

@@ -7,8 +7,16 @@ from dataclasses import dataclass, field
 from ctxcourse.errors import CourseError
 
 
-class WindowError(CourseError, ValueError):
-    """A prompt and the answer asked for do not fit the model's context window, or there is nothing to answer."""
+class PromptError(CourseError, ValueError):
+    """What was given is no prompt, or there is nothing in it to answer: the message says which and what is possible."""
+
+
+class WindowError(PromptError):
+    """A prompt and the answer asked for do not fit the model's context window."""
+
+
+class BusyError(CourseError):
+    """The model cannot be asked now, or never here: it is answering in this thread, or the process was forked."""
 
 
 class Cancelled(CourseError):

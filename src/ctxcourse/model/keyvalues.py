@@ -23,6 +23,11 @@ class Block:
         self.keys: Any = torch.empty(layers, heads, capacity, dim, dtype=torch.float32, device="cpu")
         self.values: Any = torch.empty(layers, heads, capacity, dim, dtype=torch.float32, device="cpu")
 
+    def shrink(self, capacity: int) -> None:
+        """Give back what lies behind the first ``capacity`` tokens."""
+        self.keys, self.values = (part[:, :, :capacity].clone() for part in (self.keys, self.values))
+        self.capacity = capacity
+
 
 @dataclass
 class Span:
@@ -70,6 +75,12 @@ class KeyValueMemory:
     def tokens(self) -> int:
         """Tokens for which there is room in the blocks that are in use."""
         return sum(block.capacity for block in self._blocks)
+
+    def empty(self) -> None:
+        """Give all memory back, also that of blocks which a kept traceback still refers to."""
+        for block in list(self._blocks):
+            block.keys = block.values = None
+        self._blocks.clear()
 
     def span(self, tokens: int, room: int = 0) -> Span:
         """Return a span of ``tokens`` in a block of its own, with room for ``room`` more."""

@@ -15,16 +15,23 @@ from typing import Any
 
 from ctxcourse.model.answers import Answer, Cancelled, Profile
 from ctxcourse.model.attention import Piece, packed_attention, packed_forward
-from ctxcourse.model.keyvalues import KeyValueMemory, Span
+from ctxcourse.model.keyvalues import KeyValueMemory
 from ctxcourse.model.lockstep import Live, Lockstep
-from ctxcourse.model.tree import Node, TokenTree, shared
+from ctxcourse.model.prefixes import Prefixes
+from ctxcourse.model.tree import Node, shared
 
 CHUNK = 512
 """Rows of a forward pass: enough to compute near the machine's peak, few enough to stay in its cache."""
-GROUP = 32
-"""Prompts that are decoded together, at most."""
 MEMORY_LIMIT = 384 * 2**20
 """Bytes of keys and values that are kept; a single prompt that needs more is held until a later call needs room."""
+
+
+def _never() -> bool:
+    return False
+
+
+def _nothing(tokens: int) -> None:
+    """Tell nobody."""
 
 
 class PrefixEngine:
@@ -41,20 +48,19 @@ class PrefixEngine:
         heads = config.num_attention_heads
         dim = getattr(config, "head_dim", None) or config.hidden_size // heads
         self.network, self.ends = network, ends
-        self.memory = KeyValueMemory(config.num_hidden_layers, config.num_key_value_heads, dim)
-        self.limit = memory_limit // self.memory.token_bytes
-        self.tree = TokenTree()
+        memory = KeyValueMemory(config.num_hidden_layers, config.num_key_value_heads, dim)
+        self.prefixes = Prefixes(memory, memory_limit // memory.token_bytes)
         self.profile = Profile()
+        self._should_stop: Callable[[], bool] = _never
+        self._progress: Callable[[int], None] = _nothing
 
     def forget(self) -> None:
         """Drop everything that was computed, and give its memory back."""
-        before, self.tree = self.tree, TokenTree()
-        for node in before.nodes():
-            node.span = None  # nodes refer to each other in circles, and would be cleared away some time later
+        self.prefixes.forget()
 
     def computed(self, ids: Sequence[int]) -> int:
         """Return how many tokens at the beginning of a prompt are known already."""
-        return self.tree.computed(ids)
+        return self.prefixes.computed(ids)
 
     def expected(self, prompts: Sequence[Sequence[int]], max_new_tokens: int) -> int:
         """Return how many tokens a call computes if memory keeps what is shared: new ones, and the answers' limit."""
@@ -92,102 +98,21 @@ class PrefixEngine:
         lives: list[Live] = []
         try:
             with torch.inference_mode(), packed_attention(self.network):
-                for group in self._groups(sorted(numbers), max_new_tokens):
-                    ends, room = self._place(group, max_new_tokens)
+                for group in self.prefixes.groups(sorted(numbers), max_new_tokens):
+                    ends, room = self.prefixes.place(group, max_new_tokens)
                     lives = [Live(ids, end, numbers[ids]) for ids, end in zip(group, ends, strict=True)]
                     self._prefill(lives, room)
                     self._decode(lives, max_new_tokens, finished)
         except BaseException as error:
             lives = []
             traceback.clear_frames(error.__traceback__)  # a notebook keeps it, and with it what its frames hold
-            if not isinstance(error, Cancelled):  # Ctrl-C may come anywhere, in the middle of a change to the tree too
+            if isinstance(error, Cancelled):
+                self.prefixes.drop_unread()
+            else:  # Ctrl-C may come anywhere, in the middle of a change to the tree as well
                 self.forget()
             raise
-
-    # Groups, and memory for them
-
-    def _groups(self, prompts: list[tuple[int, ...]], reserve: int) -> list[list[tuple[int, ...]]]:
-        """Cut sorted prompts into groups that fit the memory together."""
-        groups: list[list[tuple[int, ...]]] = []
-        tokens = 0
-        for prompt in prompts:
-            before = groups[-1][-1] if groups else ()
-            new = len(prompt) - shared(before, prompt) + reserve
-            if groups and len(groups[-1]) < GROUP and tokens + new <= self.limit:
-                groups[-1].append(prompt)
-                tokens += new
-            else:
-                groups.append([prompt])
-                tokens = len(prompt) + reserve
-        return groups
-
-    def _place(self, group: list[tuple[int, ...]], reserve: int) -> tuple[list[Node], int]:
-        """Put prompts into the tree and make room in memory; return where they end, and the room behind each."""
-        ends = [self.tree.insert(prompt) for prompt in group]
-        kept = {node for end in ends for node in end.path()}
-        whole = sum(len(node.tokens) for node in kept) + reserve * len(group)
-        needed = self._needed(ends, reserve)
-        # a prompt that is alone may be the beginning of a conversation: what follows will lie behind it
-        room = max(0, min(ends[0].end // 4, self.limit - whole)) if len(group) == 1 and needed else 0
-        while self.memory.tokens + needed + room > self.limit:
-            leaf = self.tree.oldest_leaf(kept)
-            if leaf is None:
-                break
-            self._drop(leaf)
-            needed = self._needed(ends, reserve)
-        if self.memory.tokens + needed > self.limit >= whole:
-            for node in kept:  # their blocks are kept whole for what little of them is wanted: compute it again
-                node.span, node.done = None, 0
-            needed = whole
-        return ends, reserve + max(0, min(room, self.limit - self.memory.tokens - needed))
-
-    def _needed(self, ends: list[Node], reserve: int) -> int:
-        """Return the tokens of new memory that prompts and their answers need, where the old has no room for them.
-
-        The nodes come in the order of ``_prefill``, and find room as ``_span`` finds it for them.
-        """
-        behind: dict[Node | None, int] = {}
-        needed = 0
-        for node in (node for end in ends for node in end.path()):
-            if node in behind:
-                continue
-            if node.span is not None:
-                answer = self._answer_behind(node)
-                behind[node] = (answer.span if answer and answer.span else node.span).room - node.span.end
-            elif len(node.tokens) <= behind.get(node.parent, 0):
-                behind[node], behind[node.parent] = behind[node.parent] - len(node.tokens), 0
-            else:
-                behind[node] = 0
-                needed += len(node.tokens)
-        return needed + sum(reserve for end in ends if behind[end] < reserve)
-
-    def _answer_behind(self, node: Node) -> Node | None:
-        """Return the answer that lies right behind a node in its block, and that no conversation went on with."""
-        span = node.span
-        answers = [child for child in node.children.values() if child.answer and not child.children]
-        inside = (each for each in answers if span and each.span and each.span.block is span.block)
-        return next((each for each in inside if each.span and span and each.span.start == span.end), None)
-
-    def _span(self, node: Node, size: int, room: int) -> Span:
-        """Return memory for a node: behind its parent's tokens where there is room, or a block of its own."""
-        parent = node.parent
-        if parent is None or parent.span is None:
-            return self.memory.span(size, room)
-        answer = self._answer_behind(parent)
-        if answer is not None and answer is not node:
-            self._drop(answer)
-        return parent.span.extend(size) or self.memory.span(size, room)
-
-    def _drop(self, leaf: Node) -> None:
-        self.tree.remove(leaf)
-        self._give_back(leaf)
-
-    def _give_back(self, node: Node) -> None:
-        """Let a node that is in the tree no more give the room that it took behind its parent's tokens back to them."""
-        above, span = node.parent.span if node.parent else None, node.span
-        if above and span and (above.block, above.room) == (span.block, span.start):
-            above.room = span.room
-        node.span = None
+        finally:
+            self._should_stop, self._progress = _never, _nothing
 
     # Reading the prompts
 
@@ -208,7 +133,7 @@ class PrefixEngine:
             for node in path:
                 if node.span is None:
                     below = live.end.end - node.end  # a path lies in one piece, and its answer behind it
-                    node.span = self._span(node, len(node.tokens), below + (0 if live.end.children else room))
+                    node.span = self.prefixes.span(node, len(node.tokens), below + (0 if live.end.children else room))
                 offset = planned[node]
                 while offset < len(node.tokens):
                     count = min(len(node.tokens) - offset, CHUNK - rows)
@@ -249,23 +174,25 @@ class PrefixEngine:
 
     def _decode(self, lives: list[Live], max_new_tokens: int, finished: Callable[[int, Answer], None]) -> None:
         for live in lives:
-            live.tail.span = self._span(live.tail, max_new_tokens, 0)
+            live.tail.span = self.prefixes.span(live.tail, max_new_tokens, 0)
         lockstep = Lockstep(self._forward, self.ends, max_new_tokens, self._progress, self.profile)
         try:
             for live in lockstep.run(lives):
                 tail = live.tail
                 assert tail.span is not None
                 tail.span.end = tail.span.start + len(tail.tokens)
-                if not self.tree.attach(tail):  # for a conversation that goes on with this answer
-                    self._give_back(tail)
+                if not self.prefixes.tree.attach(tail):  # for a conversation that goes on with this answer
+                    self.prefixes.give_back(tail)
                 first, *equal = live.numbers
                 finished(first, live.answer)
                 for number in equal:
                     finished(number, replace(live.answer, computed_tokens=0, seconds=0.0))
+            for live in lives:
+                self.prefixes.shrink(live.tail if live.tail.span else live.end)
         except Cancelled:
             for live in lives:
                 if live.next >= 0:
-                    self._give_back(live.tail)
+                    self.prefixes.give_back(live.tail)
             raise
 
     def _forward(self, pieces: list[Piece], wanted: list[int]) -> tuple[Any, float]:

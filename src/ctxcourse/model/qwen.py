@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ctxcourse.model.answers import Answer, Completion, WindowError
+from ctxcourse.model.answers import Answer, BusyError, Completion, PromptError, WindowError
 from ctxcourse.model.attention import supports_packing
 from ctxcourse.model.completions import CompletionStore, StoredCompletion
 from ctxcourse.model.convert import quiet_bars
@@ -18,11 +19,9 @@ from ctxcourse.model.files import clear_content_errors
 from ctxcourse.model.plain import PlainEngine
 from ctxcourse.model.prefix import PrefixEngine
 from ctxcourse.model.products import pack_linear_layers
+from ctxcourse.model.prompts import Prompt, PromptOrPair, checked_prompts, prompt_ids, which, whole_number
 from ctxcourse.model.tokenizer import ChatTokenizer, Message
 from ctxcourse.model.weights import ModelFolder
-
-# messages, a string taken as one user message, or token ids; with tools of its own as a pair
-Prompt = str | Sequence[Message] | Sequence[int]
 
 
 class Model:
@@ -42,6 +41,8 @@ class Model:
         self.store = CompletionStore()
         self._engine: PrefixEngine | PlainEngine | None = None
         self._computing = threading.Lock()
+        self._asked_by: int | None = None  # the thread that is being answered
+        self._loaded_in = 0  # the process in which the weights were read
         self._loading = threading.Lock()  # a widget's thread and a cell may both ask first
 
     def __repr__(self) -> str:
@@ -94,15 +95,17 @@ class Model:
         answer.
 
         Raises:
-            WindowError: prompt and answer do not fit the context window; nothing has been computed.
+            PromptError: this is no prompt, or (WindowError) it does not fit the window with its answer; nothing has
+                been computed.
             Cancelled: ``should_stop`` said so.
         """
-        [completion] = self.complete_many([(prompt, tools)], max_new_tokens, remember, should_stop, progress=False)
+        ids = prompt_ids(self.tokenizer, self.config.vocab_size, prompt, tools)
+        [completion] = self._answered([ids], max_new_tokens, remember, should_stop, progress=False)
         return completion
 
     def complete_many(
         self,
-        prompts: Sequence[Prompt | tuple[Prompt, Sequence[Message] | None]],
+        prompts: Iterable[PromptOrPair],
         max_new_tokens: int = 64,
         remember: bool = True,
         should_stop: Callable[[], bool] = lambda: False,
@@ -116,15 +119,31 @@ class Model:
         bar shows the progress in tokens of a call that takes longer than two seconds, unless ``progress`` is false.
 
         Raises:
-            WindowError: a prompt does not fit the context window, or is empty; nothing has been computed.
+            PromptError: something is no prompt, or (WindowError) does not fit the window; nothing has been computed.
             Cancelled: ``should_stop`` said so; what was finished is in the store.
+            BusyError: the call comes from within another, or in a forked process.
         """
-        if isinstance(max_new_tokens, bool) or not isinstance(max_new_tokens, int) or max_new_tokens < 1:
-            raise WindowError(f"max_new_tokens must be a whole number of at least 1, not {max_new_tokens!r}.")
-        ids = [self._prompt_ids(prompt, number, len(prompts)) for number, prompt in enumerate(prompts)]
+        pairs, vocabulary = checked_prompts(prompts), self.config.vocab_size
+        ids = [
+            prompt_ids(self.tokenizer, vocabulary, prompt, tools, which(number, len(pairs)))
+            for number, (prompt, tools) in enumerate(pairs)
+        ]
+        return self._answered(ids, max_new_tokens, remember, should_stop, progress)
+
+    def _answered(
+        self,
+        ids: list[list[int]],
+        max_new_tokens: int,
+        remember: bool,
+        should_stop: Callable[[], bool],
+        progress: bool,
+    ) -> list[Completion]:
+        limit = whole_number(max_new_tokens)
+        if limit is None or limit < 1:
+            raise PromptError(f"max_new_tokens must be a whole number of at least 1, not {max_new_tokens!r}.")
         for number, prompt in enumerate(ids):
-            self._check_window(prompt, max_new_tokens, _which(number, len(ids)))
-        settings = {"decoding": "greedy", "max_new_tokens": max_new_tokens}
+            self._check_window(prompt, limit, which(number, len(ids)))
+        settings = {"decoding": "greedy", "max_new_tokens": limit}
         store = self.store if remember else None
         done: dict[int, Completion] = {}
         for number, prompt in enumerate(ids if store else []):
@@ -144,18 +163,18 @@ class Model:
                 store.put(self.fingerprint, ids[number], settings, stored)
 
         if missing:
-            with self._computing, _bar(self.engine, [ids[n] for n in missing], max_new_tokens, progress) as advance:
-                self.engine.run([ids[n] for n in missing], max_new_tokens, finished, should_stop, advance)
+            with self._alone(), _bar(self.engine, [ids[n] for n in missing], limit, progress) as advance:
+                self.engine.run([ids[n] for n in missing], limit, finished, should_stop, advance)
         return [done[number] for number in range(len(ids))]
 
     def pending_tokens(self, prompt: Prompt, tools: Sequence[Message] | None = None) -> int:
         """Return how many tokens of a prompt :meth:`complete` would compute now; the rest is known from before."""
-        ids = self._prompt_ids((prompt, tools), 0, 1)
+        ids = prompt_ids(self.tokenizer, self.config.vocab_size, prompt, tools)
         return max(1, len(ids) - (self._engine.computed(ids) if self._engine else 0))
 
     def forget(self) -> None:
         """Drop the prefixes that were computed in this process; the completion store keeps its answers."""
-        with self._computing:
+        with self._alone():
             if self._engine is not None:
                 self._engine.forget()
 
@@ -166,30 +185,28 @@ class Model:
             if self._engine is None:
                 network = _read_network(self.folder.path)
                 kind = PrefixEngine if supports_packing(network) else PlainEngine
-                self._engine = kind(network, self._end_tokens(network))
+                self._engine, self._loaded_in = kind(network, self._end_tokens(network)), os.getpid()
         return self._engine
 
-    def _prompt_ids(self, prompt: Any, number: int, count: int) -> list[int]:
-        tools: Sequence[Message] | None = None
-        if isinstance(prompt, tuple) and len(prompt) == 2 and not isinstance(prompt[0], (int, Mapping)):
-            prompt, tools = prompt
-        if isinstance(prompt, str):
-            prompt = [{"role": "user", "content": prompt}]
-        if len(prompt) == 0:
-            nothing = "no messages" if count == 1 else "no messages and no tokens"
-            raise WindowError(f"{_which(number, count)}There is nothing to answer: the prompt has {nothing}. Give one.")
-        if not any(isinstance(part, Mapping) for part in prompt):
-            return self._checked_ids(prompt, _which(number, count))
-        return self.tokenizer.encode_prompt(prompt, tools)
-
-    def _checked_ids(self, ids: Sequence[int], which: str) -> list[int]:
-        vocabulary = self.config.vocab_size
-        for position, token in enumerate(ids):
-            if isinstance(token, bool) or not isinstance(token, int) or not 0 <= token < vocabulary:
-                raise WindowError(
-                    f"{which}Token {position} is {token!r}: a token id is a whole number from 0 to {vocabulary - 1:,}."
-                )
-        return list(ids)
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let no other thread ask meanwhile; raises `BusyError` where waiting for it would never end."""
+        if self._asked_by == threading.get_ident():
+            raise BusyError(
+                "The model is answering in this very thread: the call comes from within its should_stop, or from an "
+                "event that this handles. Ask it when that answer is complete."
+            )
+        if self._loaded_in not in (0, os.getpid()):
+            raise BusyError(
+                "This process was forked from one that had read the model's weights, and their threads are not in it. "
+                'Start processes with multiprocessing.get_context("spawn"), and load the model in each.'
+            )
+        with self._computing:
+            try:
+                self._asked_by = threading.get_ident()
+                yield
+            finally:
+                self._asked_by = None
 
     def _completion(self, answer: Answer, prompt_tokens: int, remembered: bool = False) -> Completion:
         return Completion(
@@ -231,10 +248,6 @@ def _read_network(path: Path) -> Any:
         network = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32).eval()
     pack_linear_layers(network)
     return network
-
-
-def _which(number: int, count: int) -> str:
-    return f"Prompt {number} (of {count}, counted from 0): " if count > 1 else ""
 
 
 @contextmanager

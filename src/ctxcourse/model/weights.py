@@ -161,7 +161,7 @@ def _about(artefact: Artefact, digest: str) -> dict[str, Any]:
 
 def _local_fingerprint(folder: Path) -> str:
     """Return the fingerprint of a folder of the user's own, remembered by the size and time of its files."""
-    files = sorted([*folder.glob("*.safetensors"), *folder.glob("config.json")])
+    files = sorted([*folder.glob("*.safetensors"), *folder.glob("config.json"), *folder.glob("generation_config.json")])
     if not any(f.suffix == ".safetensors" for f in files):
         raise WeightsError(
             f"{folder} holds no .safetensors file. Give a folder saved by transformers, or a .gguf file."
