@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from ctxcourse.cli_common import ModelName, clear_errors
+from ctxcourse.cli_needle import needle_app
 from ctxcourse.errors import CourseError
 
 app = typer.Typer(
@@ -23,24 +23,7 @@ model_app = typer.Typer(no_args_is_help=True, help="Fetch, describe, check or re
 app.add_typer(model_app, name="model")
 cache_app = typer.Typer(no_args_is_help=True, help="Describe or clear the completions that are remembered on the disk.")
 app.add_typer(cache_app, name="cache")
-
-ModelName = Annotated[
-    str | None,
-    typer.Option("--model", help="A course model, a Hub id, a folder or a .gguf file. Default: CTXCOURSE_MODEL."),
-]
-
-
-@contextmanager
-def _clear_errors() -> Iterator[None]:
-    """Show an error meant for the user as its text alone, and exit with status 2."""
-    try:
-        yield
-    except CourseError as error:
-        typer.echo(f"ctxcourse: {error}", err=True)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        typer.echo("ctxcourse: stopped", err=True)
-        raise typer.Exit(130) from None
+app.add_typer(needle_app, name="needle")
 
 
 @app.command()
@@ -48,7 +31,7 @@ def doctor(model: ModelName = None) -> None:
     """Check the set-up: versions, model, fingerprint, memory, and one answer from the model."""
     from ctxcourse.doctor import examine
 
-    with _clear_errors():
+    with clear_errors():
         healthy = True
         for finding in examine(model):
             healthy &= finding.good
@@ -69,7 +52,7 @@ def ask(
 
     from ctxcourse.loading import load_model
 
-    with _clear_errors():
+    with clear_errors():
         if not question.strip():
             raise CourseError("The question is empty. Give it as one argument, in quotes.")
         typer.echo("reading the weights, then the question …", err=True)
@@ -94,7 +77,7 @@ def count(
     from ctxcourse.samples import read_json, read_request
     from ctxcourse.tokens import buckets
 
-    with _clear_errors():
+    with clear_errors():
         request = read_request(messages)
         schemas = read_json(tools) if tools else request.tools
         parts = buckets(request.messages, schemas, load_tokenizer(model)).as_dict()
@@ -123,7 +106,7 @@ def grade(
     """Grade submissions: the same as `pytest --nbval`, with good defaults. Exit status 0: every point earned."""
     from ctxcourse.grading.run import grade as run
 
-    with _clear_errors():
+    with clear_errors():
         status = run(
             paths,
             grades=grades,
@@ -141,7 +124,7 @@ def grade(
 @app.command()
 def release(destination: Path) -> None:
     """Make the student release in a new folder: everything but solutions, hidden tests and their sources."""
-    with _clear_errors():
+    with clear_errors():
         try:
             from ctxcourse.authoring.release import release as make
         except ModuleNotFoundError as error:
@@ -157,7 +140,7 @@ def model_fetch(model: ModelName = None) -> None:
     from ctxcourse.model.weights import ensure_model, find_model
     from ctxcourse.progress import ProgressBar
 
-    with _clear_errors():
+    with clear_errors():
         found = find_model(model)
         if found is None:
             with ProgressBar() as bar:
@@ -173,7 +156,7 @@ def model_info(model: ModelName = None) -> None:
     from ctxcourse.model.artefacts import find_artefact
     from ctxcourse.model.weights import find_model, model_path
 
-    with _clear_errors():
+    with clear_errors():
         artefact, found = find_artefact(model), find_model(model)
         typer.echo(f"name         {artefact.name}\nmodel        {artefact.label}")
         if artefact.repo:
@@ -191,7 +174,7 @@ def model_verify(model: ModelName = None) -> None:
     from ctxcourse.model.weights import verify_model
     from ctxcourse.progress import ProgressBar
 
-    with _clear_errors():
+    with clear_errors():
         with ProgressBar() as bar:
             wrong = verify_model(model, bar)
         for line in wrong:
@@ -206,7 +189,7 @@ def model_remove(model: ModelName = None) -> None:
     """Delete the model's files from the cache (never a folder of your own)."""
     from ctxcourse.model.weights import remove_model
 
-    with _clear_errors():
+    with clear_errors():
         freed = remove_model(model)
         typer.echo(
             f"{freed / 1e9:.2f} GB freed" if freed else "nothing to remove: what is not in the cache is left alone"
@@ -222,7 +205,7 @@ def cache_info(
 
     from ctxcourse.model.completions import CompletionStore
 
-    with _clear_errors():
+    with clear_errors():
         found = CompletionStore().info()
         if as_json:
             typer.echo(json.dumps({**asdict(found), "path": str(found.path)}))
@@ -245,7 +228,7 @@ def cache_clear(
     """Remove the remembered completions, which are then computed again. The model's files are left alone."""
     from ctxcourse.model.completions import CompletionStore
 
-    with _clear_errors():
+    with clear_errors():
         store = CompletionStore()
         found = store.info()
         count, whose = (found.per_model.get(model, 0), f" of {model}") if model else (found.completions, "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
 from typing import Any
 
 import ipywidgets as W
@@ -11,11 +10,9 @@ import ipywidgets as W
 from ctxcourse import needle
 from ctxcourse.model.qwen import Model
 from ctxcourse.needle import Outcome, Register
-from ctxcourse.pictures import OUTCOME_COLOURS
+from ctxcourse.register_view import answer_html, badge, lines_html
 from ctxcourse.running import Runner, ShouldStop, Work, cost_text
 
-UNFOLDED = 30  # registers up to this length are shown whole
-AROUND = 3  # records left visible around a marked one in a longer register
 HISTORY = 12  # answers kept in the table
 
 
@@ -125,14 +122,6 @@ class NeedleExplorer(W.VBox):
 _COLUMNS = ("records", "depth", "seed", "class", "answer", "right", "tokens", "seconds")
 
 
-def badge(outcome: Outcome) -> str:
-    """Return the class of an answer as a coloured badge with its symbol."""
-    return (
-        f'<span style="background:{OUTCOME_COLOURS[outcome.kind]};color:#FFFFFF;padding:1px 8px;'
-        f'border-radius:4px;white-space:nowrap"><b>{outcome.symbol} {outcome.kind}</b></span>'
-    )
-
-
 def outcome_html(outcome: Outcome, register: Register) -> str:
     """Return an answer with its class, whose number it is, its tokens and its seconds as HTML."""
     owners = [record.owner for record in register.records if record.extension == outcome.found]
@@ -141,19 +130,14 @@ def outcome_html(outcome: Outcome, register: Register) -> str:
         "other record": f"the number of {html.escape(owners[0] if owners else '')}, whom nobody asked about",
         "neither": "no number of this register",
     }[outcome.kind]
-    return (
-        '<div class="ctx-answer" style="font-size:110%"><b>Answer:</b> '
-        f"<code>{html.escape(outcome.answer) or '(nothing)'}</code> {badge(outcome)} "
-        f"{verdict}</div>"
-        f"<div>{cost_text(outcome.completion)}</div>"
-    )
+    return f"{answer_html(outcome.answer, outcome.kind, verdict)}<div>{cost_text(outcome.completion)}</div>"
 
 
 def _history_row(outcome: Outcome, settings: tuple[int, float, int]) -> str:
     records, depth, seed = settings
     done = outcome.completion
     cells = (
-        records, f"{depth:.3f}", seed, badge(outcome), f"<code>{html.escape(outcome.answer)}</code>",
+        records, f"{depth:.3f}", seed, badge(outcome.kind), f"<code>{html.escape(outcome.answer)}</code>",
         outcome.right, f"{done.prompt_tokens:,}", f"{done.seconds:.1f}",
     )  # fmt: skip
     return "<tr>" + "".join(f"<td style='padding:0 8px'>{cell}</td>" for cell in cells) + "</tr>"
@@ -168,41 +152,4 @@ def register_html(register: Register, row: int, found: str | None = None) -> str
         (place for place, record in enumerate(register.records) if record.extension == found and place != row),
         None,
     )
-    shown = set(_visible(len(register), [row] if rival is None else [row, rival]))
-    parts: list[str] = []
-    hidden: list[str] = []
-    for place, line in enumerate([*register.lines, ""]):
-        if hidden and (place in shown or place == len(register)):
-            parts.append(
-                f'<details><summary style="cursor:pointer;opacity:.75">… {len(hidden)} more records</summary>'
-                f"{''.join(hidden)}</details>"
-            )
-            hidden = []
-        if place < len(register):
-            mark = "needle" if place == row else "rival" if place == rival else ""
-            (parts if place in shown else hidden).append(_line_html(place, line, mark))
-    return (
-        '<div class="ctx-register" style="max-height:39em;overflow:auto;line-height:1.45;'
-        f'border:1px solid rgba(127,127,127,.5);padding:6px">{"".join(parts)}</div>'
-    )
-
-
-def _visible(length: int, marks: Iterable[int]) -> Iterable[int]:
-    if length <= UNFOLDED:
-        return range(length)
-    centres = [0, length - 1, *marks]
-    return (place for centre in centres for place in range(centre - AROUND, centre + AROUND + 1))
-
-
-def _line_html(place: int, line: str, mark: str) -> str:
-    style, sign = "border-left:4px solid transparent", ""
-    if mark == "needle":
-        style, sign = "border-left:4px solid currentColor;background:rgba(240,228,66,.35)", "▶"
-    elif mark == "rival":
-        colour = OUTCOME_COLOURS["other record"]
-        style, sign = f"border-left:4px solid {colour};background:rgba(184,74,0,.22)", "⇄"
-    number = f'<span style="opacity:.65;display:inline-block;width:3.4em;text-align:right">{sign} {place + 1}</span>'
-    return (
-        f'<div data-row="{place}" data-mark="{mark}" style="{style};padding-left:4px">{number} '
-        f"{html.escape(line)}</div>"
-    )
+    return lines_html(register.lines, row, () if rival is None else (rival,))

@@ -7,11 +7,38 @@ holds every import against this table.
 LAYERS: dict[str, tuple[str, ...]] = {
     "errors": ("errors", "home", "layers"),
     # pure logic: what a prompt is, what it costs, what to cut
-    "context": ("messages", "pairing", "plain", "toolschemas", "tokens", "budget", "fitted", "trimming", "samples"),
+    "context": (
+        "messages",
+        "pairing",
+        "plain",
+        "toolschemas",
+        "tokens",
+        "budget",
+        "fitted",
+        "trimming",
+        "samples",
+        "stats",
+    ),
     # the only importer of torch and transformers
     "model": ("model",),
     # context and model joined
-    "course": ("loading", "progress", "doctor", "needle", "owners"),
+    "course": (
+        "loading",
+        "progress",
+        "doctor",
+        "needle",
+        "owners",
+        "filler",
+        "sweeps",
+        "own",
+        "own_answers",
+        "own_table",
+        "own_templates",
+        "trials",
+        "results",
+        "published",
+        "shipped",
+    ),
     # what is seen in a notebook
     "notebook": (
         "widgets",
@@ -19,6 +46,17 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "running",
         "plots",
         "pictures",
+        "needle_cells",
+        "needle_grids",
+        "needle_panels",
+        "needle_plots",
+        "needle_widgets",
+        "cell_view",
+        "length_widget",
+        "point_widget",
+        "position_widget",
+        "register_view",
+        "rows_widget",
         "prompt_html",
         "learn",
         "mistakes",
@@ -27,7 +65,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     ),
     "grading": ("grading",),
     "authoring": ("authoring",),
-    "top": ("cli", "__init__"),
+    "top": ("cli", "cli_cells", "cli_common", "cli_needle", "__init__"),
 }
 
 BELOW: dict[str, tuple[str, ...]] = {

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ctxcourse.errors import CourseError
 from ctxcourse.owners import OWNERS
@@ -162,7 +162,12 @@ def messages(register: Register, row: int) -> list[dict[str, Any]]:
     >>> [message["role"] for message in messages(register(records=3), row=0)]
     ['system', 'user']
     """
-    content = f"The register:\n{register.text()}\n\n{question(register, row)}"
+    return prompt(register.lines, question(register, row))
+
+
+def prompt(lines: Sequence[str], asked: str) -> list[dict[str, Any]]:
+    """Return the same prompt of any lines and a question: lines that are no records may be among them."""
+    content = "The register:\n" + "\n".join(lines) + f"\n\n{asked}"
     return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": content}]
 
 
@@ -204,11 +209,29 @@ def classify(answer: str, register: Register, row: int) -> Kind:
     >>> [classify(answer, three, row=0) for answer in (f"It is {right}, not {wrong}.", wrong, "")]
     ['hit', 'other record', 'neither']
     """
-    right = register.row(row).extension
-    found = first_extension(answer, question(register, row))
-    if found == right:
-        return "hit"
-    return "other record" if any(record.extension == found for record in register.records) else "neither"
+    asked = question(register, row)
+    return score(first_extension(answer, asked), [record.extension for record in register.records], row).kind
+
+
+class Score(NamedTuple):
+    """What an answer is: its kind, the value found in it (or None), and the row that holds this value (or None)."""
+
+    kind: Kind
+    found: str | None
+    found_row: int | None
+
+
+def score(found: str | None, values: Sequence[str | None], row: int) -> Score:
+    """Return what a found value is, where each line holds one of ``values`` (or None), and ``row`` the right one.
+
+    >>> score("4411", ["7305", None, "4411"], row=0)
+    Score(kind='other record', found='4411', found_row=2)
+    """
+    if found is None or found not in values:
+        return Score("neither", found, None)
+    if found == values[row]:
+        return Score("hit", found, row)
+    return Score("other record", found, values.index(found))
 
 
 @dataclass(frozen=True)

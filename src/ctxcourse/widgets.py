@@ -10,6 +10,7 @@ import ipywidgets as W
 from ctxcourse.explorer import NeedleExplorer
 from ctxcourse.model.answers import Completion
 from ctxcourse.model.qwen import Model
+from ctxcourse.needle_widgets import EveryRow, LengthExplorer, PositionExplorer
 from ctxcourse.plots import Picture, budget_bar
 from ctxcourse.prompt_html import prompt_view
 from ctxcourse.running import Runner, ShouldStop, Work, cost_text
@@ -17,10 +18,16 @@ from ctxcourse.running import Runner, ShouldStop, Work, cost_text
 __all__ = [
     "AskBox",
     "BudgetExplorer",
+    "EveryRow",
+    "LengthExplorer",
     "NeedleExplorer",
+    "PositionExplorer",
     "ask_box",
     "budget_explorer",
+    "every_row",
+    "length_explorer",
     "needle_explorer",
+    "position_explorer",
     "prompt_view",
 ]
 
@@ -217,6 +224,21 @@ def _percent(part: int, whole: int) -> str:
 def needle_explorer(model: Model, length: int = 25, depth: float = 0.625, seed: int = 1) -> NeedleExplorer:
     """Return the needle explorer: a register, a marked record, and the model's answer at any length and depth."""
     return NeedleExplorer(model, length, depth, seed)
+
+
+def position_explorer(model: Model) -> PositionExplorer:
+    """Return the position explorer: the shipped results at any depth of the needle, and any of them asked again."""
+    return PositionExplorer(model)
+
+
+def length_explorer(model: Model) -> LengthExplorer:
+    """Return the length explorer: the shipped results by length and share of lookalikes, and any list asked live."""
+    return LengthExplorer(model)
+
+
+def every_row(model: Model) -> EveryRow:
+    """Return a register all of whose rows are asked at the press of a button."""
+    return EveryRow(model)
 
 
 def ask_box(

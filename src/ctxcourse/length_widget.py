@@ -1,0 +1,135 @@
+"""The length explorer: what came of all trials at a length and a share of lookalikes, as the sliders move."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import ipywidgets as W
+
+from ctxcourse import sweeps
+from ctxcourse.cell_view import Line, curve_svg
+from ctxcourse.model.qwen import Model
+from ctxcourse.point_widget import WIDE, PointExplorer
+from ctxcourse.position_widget import shipped_results
+from ctxcourse.shipped import Answered, Cell, cells_by, trials_and_seed
+from ctxcourse.sweeps import LENGTHS, SHARES, Call
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+EXPERIMENTS = ("length", "volume", "interference")
+QUARTERS = tuple((float(share), str(share)) for share in map(Fraction, (0, 0.25, 0.5, 0.75, 1)))
+Mix = tuple[int, int]  # lines of a list, and how many of them are lookalikes of the needle's
+
+
+class LengthExplorer(PointExplorer):
+    """A slider for the length of the list, and one for the share of lookalikes among its other lines.
+
+    ``results`` are tables by the names ``length`` (lookalikes alone), ``volume`` (filler alone) and ``interference``
+    (both, at one length, which is ``varied``), by default those that came with the course. A point is a list's number
+    of lines and how many of them are lookalikes: two shares that round to the same number are one. Where no table has
+    the point, this is said, and Run asks. Children by name: ``length``, ``share`` and those of `PointExplorer`.
+    """
+
+    def __init__(self, model: Model, results: Mapping[str, DataFrame] | None = None) -> None:
+        tables: dict[str, DataFrame] = dict(results or {})
+        notes = []
+        for name in EXPERIMENTS if results is None else ():
+            frame, note = shipped_results(name)
+            if frame is not None:
+                tables[name] = frame
+            notes += [note] if note else []
+        cells: dict[Mix, Cell] = {}
+        for name in EXPERIMENTS:
+            if name in tables:  # the same prompts wherever two tables have the same point
+                cells = cells_by(tables[name], _mix) | cells
+        sizes = [lines for lines, _ in cells]
+        self.varied = next((lines for lines in sizes if sizes.count(lines) > 2), None)
+        self.trials, self.seed = trials_and_seed(cells, trials=20)
+        self.length = W.SelectionSlider(
+            options=[(str(lines), lines) for lines in LENGTHS],
+            value=8,
+            description="Lines",
+            tooltip="How many lines the list has, the needle's included",
+            **WIDE,
+        )
+        self.share = W.SelectionSlider(
+            options=[(str(Fraction(share)), float(share)) for share in SHARES],
+            value=1.0,
+            description="Share of lookalikes",
+            tooltip="How many of the other lines are records like the needle; the rest is filler of the same length",
+            **WIDE,
+        )
+        designs = [sweeps.volume(LENGTHS, self.trials, self.seed), sweeps.length(LENGTHS, self.trials, self.seed)]
+        if self.varied is not None:
+            designs.insert(0, sweeps.interference(SHARES, self.varied, self.trials, self.seed))
+        calls: dict[Mix, list[Call]] = {}
+        for design in designs:  # of two designs with the same point, the prompts are the same
+            calls |= _by_mix(design)
+        super().__init__(model, [self.length, self.share], cells, calls, "" if cells else " ".join(notes))
+
+    @property
+    def point(self) -> Mix:
+        """The list that the sliders ask for."""
+        return self.length.value, round(self.share.value * (self.length.value - 1))
+
+    def make_calls(self, point: Mix) -> list[Call]:
+        """Return the calls of a list with lookalikes and filler, one a trial."""
+        lines, lookalikes = point
+        return sweeps.interference((lookalikes / (lines - 1),), lines, self.trials, self.seed)
+
+    def title(self, call: Call) -> str:
+        """Return what the list is made of."""
+        lines, lookalikes = self.point
+        if lines == 1:
+            return "The needle alone, without other lines"
+        rest = lines - 1 - lookalikes
+        made = [f"{lookalikes} lookalike{'s' * (lookalikes != 1)}", f"{rest} line{'s' * (rest != 1)} of filler"]
+        return f"{lines} lines: the needle, {made[0]}, {made[1]}"
+
+    def curves(self) -> str:
+        """Return the curve over all lengths, and that over the shares at the length where these were varied."""
+        lines, lookalikes = self.point
+        here = self.cells.get(self.point)
+        by_length = [
+            Line("lookalikes", [(math.log(n), self.cells[n, n - 1]) for n in LENGTHS if (n, n - 1) in self.cells]),
+            Line("filler", [(math.log(n), self.cells[n, 0]) for n in LENGTHS if (n, 0) in self.cells], dashed=True),
+        ]
+        ticks = [(math.log(n), str(n)) for n in LENGTHS]
+        drawn = curve_svg(by_length, (math.log(lines), here), ticks, "Share of hits by lines in the list")
+        if self.varied is None:
+            return drawn
+        others = self.varied - 1
+        by_share = sorted((mix[1] / others, cell) for mix, cell in self.cells.items() if mix[0] == self.varied)
+        current = (lookalikes / others, here) if lines == self.varied else None
+        title = f"Share of hits by share of lookalikes, {self.varied} lines"
+        return f"{drawn} {curve_svg([Line('hits', by_share)], current, QUARTERS, title)}"
+
+    def without_cell(self) -> str:
+        """Return which lists have shipped answers."""
+        if not self.cells:
+            return "There are none for any list."
+        lines, _ = self.point
+        mixed = sorted({lookalikes for size, lookalikes in self.cells if size == lines})
+        if mixed:
+            return f"For {lines} lines there are some with {_listed(mixed)} lookalikes."
+        return f"There are some for lists of {_listed(sorted({size for size, _ in self.cells}))} lines."
+
+
+def _listed(numbers: list[int]) -> str:
+    *first, last = map(str, numbers)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _mix(one: Answered | Call) -> Mix:
+    return one.records, round(one.share * (one.records - 1))
+
+
+def _by_mix(design: list[Call]) -> dict[Mix, list[Call]]:
+    calls: dict[Mix, list[Call]] = {}
+    for call in design:
+        calls.setdefault(_mix(call), []).append(call)
+    return calls

@@ -1,0 +1,183 @@
+"""Every row asked: one register, the question of each of its lines, and all answers painted beside them."""
+
+from __future__ import annotations
+
+import html
+import threading
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import ipywidgets as W
+
+from ctxcourse import sweeps
+from ctxcourse.cell_view import kinds_bar, share_text
+from ctxcourse.model.answers import Cancelled, Completion
+from ctxcourse.model.qwen import Model
+from ctxcourse.model.tree import TokenTree
+from ctxcourse.needle import KINDS, NEW_TOKENS, SYMBOLS, Score
+from ctxcourse.pictures import OUTCOME_COLOURS
+from ctxcourse.point_widget import WIDE
+from ctxcourse.register_view import box_html, number_html
+from ctxcourse.running import Runner, ShouldStop, Work, error_html
+from ctxcourse.sweeps import Call
+
+MOST = 50  # rows: each is a prompt
+
+
+class Register(NamedTuple):
+    """What the controls choose: how many lines, and the seed that draws them."""
+
+    records: int
+    seed: int
+
+
+class Answers(NamedTuple):
+    """The completions of a register's rows, None where a row has none yet, and the distinct tokens of its prompts."""
+
+    completions: list[Completion | None]
+    distinct_tokens: int
+
+
+class EveryRow(W.VBox):
+    """A register, and a button that asks the model for the extension in each of its rows.
+
+    All prompts are one call of `Model.complete_many`, so that what they share, the whole register, is computed once.
+    Answers come from the completion store where it has them, and go there; after Stop, those that were finished are
+    painted, and the next run goes on with the rest. What was answered stays for as long as the widget does. Children
+    by name: ``records``, ``seed``, ``runner``, ``summary``, ``problem``, ``register_view``; ``answers`` holds what is
+    known, by register.
+    """
+
+    def __init__(self, model: Model, records: int = 25, seed: int = 1) -> None:
+        self.model = model
+        self.answers: dict[Register, Answers] = {}
+        self._drawing = threading.RLock()  # a run ends in a thread of its own
+        self.records = W.IntSlider(
+            value=records,
+            min=1,
+            max=max(MOST, records),
+            description="Records",
+            tooltip="How many records the register has; each is asked about",
+            **WIDE,
+        )
+        self.seed = W.BoundedIntText(
+            value=seed,
+            min=0,
+            max=9_999,
+            description="Seed",
+            tooltip="Another seed draws another register",
+            layout=W.Layout(width="9em"),
+            style={"description_width": "3.5em"},
+        )
+        self.summary, self.problem, self.register_view = W.HTML(), W.HTML(), W.HTML()
+        # Without a pace: a run that found its answers in the store would be taken for that of a fast model.
+        self.runner = Runner(self._prepare, lambda _: None, label="Ask every row")
+        for control in (self.records, self.seed):
+            control.observe(self._moved, names="value")
+        controls = W.HBox([self.records, self.seed], layout=W.Layout(flex_flow="row wrap"))
+        super().__init__([controls, self.runner, self.problem, self.summary, self.register_view])
+        self._moved(None)
+
+    @property
+    def register(self) -> Register:
+        """The register that the controls ask for."""
+        return Register(self.records.value, self.seed.value)
+
+    def _moved(self, _: Any) -> None:
+        try:
+            self.runner.stop("Stopped: the register has changed.")
+            self._draw()
+            self.problem.value = ""
+        except Exception as error:
+            self.problem.value = error_html(error)
+
+    def _draw(self) -> None:
+        with self._drawing:
+            calls = _calls(self.register)
+            known = self.answers.get(self.register)
+            completions = known.completions if known else [None] * len(calls)
+            scores = [call.score(one.text) if one else None for call, one in zip(calls, completions, strict=True)]
+            lines = map(_row_html, calls, completions, scores)
+            summary = _summary_html(known, [score for score in scores if score]) if known else _UNASKED
+            register = box_html(_HEAD + "".join(lines))
+            self.summary.value, self.register_view.value = summary, register
+
+    def _prepare(self) -> tuple[int, Work]:
+        register = self.register
+        prompts = [call.messages() for call in _calls(register)]
+
+        def work(should_stop: ShouldStop) -> None:
+            tree = TokenTree()
+            for prompt in prompts:
+                tree.insert(self.model.encode_prompt(prompt))
+            try:
+                completions: Sequence[Completion | None] = self.model.complete_many(
+                    prompts, max_new_tokens=NEW_TOKENS, should_stop=should_stop, progress=False
+                )
+            except Cancelled:
+                self._keep(register, [_remembered(self.model, prompt) for prompt in prompts], len(tree))
+                raise
+            self._keep(register, completions, len(tree))
+
+        return 0, work
+
+    def _keep(self, register: Register, completions: Sequence[Completion | None], distinct_tokens: int) -> None:
+        known = self.answers.get(register)
+        before = known.completions if known else [None] * len(completions)
+        newest = [new or old for new, old in zip(completions, before, strict=True)]
+        self.answers[register] = Answers(newest, distinct_tokens)
+        self._draw()
+
+
+_UNASKED = "<div>Nothing has been asked yet: the button asks the model about each line in turn.</div>"
+
+
+def _calls(register: Register) -> list[Call]:
+    return sweeps.rows(register.records, trials=1, seed=register.seed)
+
+
+def _remembered(model: Model, prompt: Any) -> Completion | None:
+    """Return the completion that the store has; a call that is to stop at once computes nothing."""
+    try:
+        return model.complete(prompt, max_new_tokens=NEW_TOKENS, should_stop=lambda: True, remember=True)
+    except Cancelled:
+        return None
+
+
+def _summary_html(known: Answers, scores: Sequence[Score]) -> str:
+    done = [one for one in known.completions if one]
+    asked = len(known.completions)
+    if not done:
+        return f"<div>Stopped before the first of {asked} answers was complete.</div>"
+    kinds = [score.kind for score in scores]
+    counts = {kind: kinds.count(kind) for kind in KINDS}
+    missing = "" if len(done) == asked else f" {asked - len(done)} rows have no answer yet: the button asks these."
+    remembered = sum(one.remembered for one in done)
+    kept = f", {remembered} of {len(done)} answers from the completion store" if remembered else ""
+    given = sum(one.prompt_tokens for one in done)
+    return (
+        f'<div class="ctx-rows" role="status" style="line-height:1.5">{share_text(counts)}.{missing}'
+        f"{kinds_bar(counts)}<div>{given:,} tokens in {len(done)} prompts; {known.distinct_tokens:,} distinct ones in "
+        f"all {asked} prompts; {sum(one.computed_tokens for one in done):,} computed in this run, "
+        f"{sum(one.new_tokens for one in done):,} new; {sum(one.seconds for one in done):.1f} seconds{kept}."
+        "</div></div>"
+    )
+
+
+_GRID = "display:grid;grid-template-columns:4em 9em 1fr;gap:0 .6em"
+_HEAD = f'<div style="{_GRID};opacity:.75"><span></span><span>answer</span><span>the line asked about</span></div>'
+
+
+def _row_html(call: Call, completion: Completion | None, score: Score | None) -> str:
+    style, sign, answer, kind = "border-left:5px solid transparent", "", "", ""
+    if completion and score:
+        colour, kind, sign = OUTCOME_COLOURS[score.kind], score.kind, SYMBOLS[score.kind]
+        style = f"border-left:5px solid {colour};background:{colour}26"  # the last two digits: 15 % opaque
+        whose = f" of line {score.found_row + 1}" if score.found_row not in (None, call.row) else ""
+        answer = f"<code>{html.escape(completion.text) or '(nothing)'}</code>{whose}"
+    return (
+        f'<div data-row="{call.row}" data-kind="{kind}" style="{style};padding-left:4px;margin-bottom:1px;{_GRID}">'
+        f"{number_html(call.row, sign)}"
+        f'<span class="ctx-row-answer" style="overflow-wrap:anywhere">{answer}</span>'
+        f"<span>{html.escape(call.lines[call.row])}</span></div>"
+    )

@@ -1,0 +1,125 @@
+"""The runs that ship with the course: what they say they are, scored again, and a random part of them asked again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from ctxcourse import load_model, load_tokenizer, sweeps
+from ctxcourse.model.artefacts import find_artefact
+from ctxcourse.model.weights import find_model
+from ctxcourse.needle import NEW_TOKENS
+from ctxcourse.results import RESULTS, ResultsError, load_results
+from ctxcourse.sweeps import Call
+
+DESIGNS: dict[str, Callable[..., Sequence[Call]]] = {
+    "position": sweeps.position,
+    "rows": sweeps.rows,
+    "length": sweeps.length,
+    "volume": sweeps.volume,
+    "interference": sweeps.interference,
+    "grid": sweeps.grid,
+}
+
+
+def calls_of(name: str) -> Sequence[Call]:
+    """Return the calls of a shipped run, drawn again by its design."""
+    about = load_results(name).attrs["provenance"]
+    return DESIGNS[name](trials=about["arguments"]["trials"], seed=about["seed"])
+
+
+def a_tenth(name: str, most: int | None = None, longest: int = 140) -> list[tuple[Call, str]]:
+    """Return a random tenth of the calls of a run, another one at each test run, each with its shipped answer."""
+    answers = load_results(name)["answer"].tolist()
+    pairs = [pair for pair in zip(calls_of(name), answers, strict=True) if pair[0].records <= longest]
+    return random.Random().sample(pairs, min(most or len(pairs), -(-len(answers) // 10)))
+
+
+def test_every_run_is_there_and_no_other() -> None:
+    assert set(RESULTS) == set(DESIGNS)
+    with pytest.raises(ResultsError, match="no shipped run is called 'depth'"):
+        load_results("depth")
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_the_calls_are_those_of_the_design_and_the_answers_are_scored_by_its_rules(name: str) -> None:
+    frame = load_results(name)
+    calls = calls_of(name)
+    assert len(frame) == len(calls) == frame.attrs["provenance"]["calls"]
+    for call, row in zip(calls, frame.to_dict("records"), strict=True):
+        assert row["experiment"] == call.experiment == name
+        for column in ("trial", "seed", "records", "share", "depth", "row", "needle", "right"):
+            assert row[column] == getattr(call, column)
+        kind, found, found_row = call.score(row["answer"])
+        there = {column: None if row[column] is None or row[column] != row[column] else row[column] for column in row}
+        assert (row["kind"], there["found"] or None, there["found_row"]) == (kind, found, found_row)
+        assert 1 <= row["new_tokens"] <= NEW_TOKENS
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_the_provenance_says_what_made_it(name: str) -> None:
+    frame = load_results(name)
+    about = frame.attrs["provenance"]
+    artefact = find_artefact("qwen2.5-coder-0.5b")
+    assert about["model"] == artefact.label
+    assert about["fingerprint"].startswith("qwen2.5-coder-0.5b@")
+    assert about["tokens_in_prompts"] == frame["prompt_tokens"].sum()
+    assert about["distinct_tokens"] <= about["tokens_in_prompts"]
+    assert about["command"].startswith("ctxcourse needle ")
+    assert about["decoding"] == "greedy"
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("name", RESULTS)
+def test_prompt_sizes_are_those_of_the_tokenizer(name: str) -> None:
+    tok, sizes = load_tokenizer(), load_results(name)["prompt_tokens"].tolist()
+    for call, size in random.Random().sample(list(zip(calls_of(name), sizes, strict=True)), 12):
+        assert tok.count_prompt(call.messages()) == size
+
+
+def answered_again(pairs: Sequence[tuple[Call, str]]) -> None:
+    """Ask the calls again and hold each answer against the shipped one; only a tie of two tokens may differ."""
+    model, tok = load_model(), load_tokenizer()
+    found = find_model("qwen2.5-coder-0.5b")
+    if found is None or found.fingerprint != model.fingerprint:
+        pytest.fail("the shipped runs are the default model's: unset CTXCOURSE_MODEL")
+    prompts = [tok.encode_prompt(call.messages()) for call, _ in pairs]
+    completions = model.complete_many(prompts, NEW_TOKENS, remember=False, progress=False)
+    other = [
+        (call, ids, shipped, completion)
+        for (call, shipped), ids, completion in zip(pairs, prompts, completions, strict=True)
+        if completion.text != shipped
+    ]
+    for call, ids, shipped, completion in other:
+        gap = _gap(model, ids, tok.encode(shipped), completion.new_ids)
+        print(f"{call.experiment}, trial {call.trial}, row {call.row}: {completion.text!r}, shipped {shipped!r}, {gap}")
+        assert gap < 1e-3, "an answer that differs by more than the rounding between two best tokens"
+
+
+def _gap(model: Any, ids: list[int], shipped: Sequence[int], ours: Sequence[int]) -> float:
+    """Return how far apart the two best logits are where two answers part, or infinity if those two are others."""
+    import torch
+
+    place = next((i for i, (a, b) in enumerate(zip(shipped, ours, strict=False)) if a != b), None)
+    if place is None:
+        place = min(len(shipped), len(ours))
+    with torch.inference_mode():
+        logits = model.network(torch.tensor([[*ids, *ours[:place]]]), logits_to_keep=1).logits[0, -1]
+    best = logits.topk(2)
+    taken = {answer[place] for answer in (shipped, ours) if place < len(answer)}
+    return float(best.values[0] - best.values[1]) if taken <= set(best.indices.tolist()) else float("inf")
+
+
+@pytest.mark.model
+def test_some_short_answers_are_given_again() -> None:
+    answered_again([pair for name in ("length", "volume", "grid") for pair in a_tenth(name, most=3, longest=8)])
+
+
+@pytest.mark.model
+@pytest.mark.full
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_random_tenth_of_the_answers_is_given_again(name: str) -> None:
+    answered_again(a_tenth(name))
