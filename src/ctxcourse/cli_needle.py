@@ -206,7 +206,7 @@ def grid(
     from ctxcourse import sweeps
 
     with clear_errors(GO_ON):
-        count, sizes = _trials(trials, 12, quick), whole_numbers("--lengths", lengths, sweeps.GRID_LENGTHS)
+        count, sizes = _trials(trials, 8, quick), whole_numbers("--lengths", lengths, sweeps.GRID_LENGTHS)
         where = numbers("--depths", depths, sweeps.GRID_DEPTHS)
         said = [f"--lengths {listed(sizes)}", f"--depths {listed(where)}", f"--trials {count}"]
 

@@ -144,7 +144,7 @@ def interference(shares: Sequence[float] = SHARES, records: int = 25, trials: in
 
 
 def grid(
-    lengths: Sequence[int] = GRID_LENGTHS, depths: Sequence[float] = GRID_DEPTHS, trials: int = 12, seed: int = 1
+    lengths: Sequence[int] = GRID_LENGTHS, depths: Sequence[float] = GRID_DEPTHS, trials: int = 8, seed: int = 1
 ) -> list[Call]:
     """Return every length at every depth, the same needle in all of a trial.
 

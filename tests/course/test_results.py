@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ DESIGNS: dict[str, Callable[..., Sequence[Call]]] = {
     "length": sweeps.length,
     "volume": sweeps.volume,
     "interference": sweeps.interference,
+    "interference_90": partial(sweeps.interference, (0, 1 / 4, 1 / 2, 1), 90),
     "grid": sweeps.grid,
 }
 
@@ -50,7 +52,7 @@ def test_the_calls_are_those_of_the_design_and_the_answers_are_scored_by_its_rul
     calls = calls_of(name)
     assert len(frame) == len(calls) == frame.attrs["provenance"]["calls"]
     for call, row in zip(calls, frame.to_dict("records"), strict=True):
-        assert row["experiment"] == call.experiment == name
+        assert row["experiment"] == call.experiment == name.partition("_")[0]
         for column in ("trial", "seed", "records", "share", "depth", "row", "needle", "right"):
             assert row[column] == getattr(call, column)
         kind, found, found_row = call.score(row["answer"])

@@ -17,11 +17,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
-from ctxcourse import load_model, needle, stats, sweeps, trials
+from ctxcourse import load_model, needle, stats, sweeps
 from ctxcourse.model.answers import Cancelled, Completion
 from ctxcourse.model.qwen import Model
 from ctxcourse.needle import KINDS
-from ctxcourse.results import RESULTS, ResultsError, load_results
+from ctxcourse.results import ResultsError, load_results
 from ctxcourse.trials import COLUMNS, TrialsError, cells, compare, load, run, save
 from tests.small_model import write_small_model
 
@@ -389,13 +389,3 @@ def test_a_copy_without_the_files_says_so(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("ctxcourse.results.FOLDER", tmp_path)
     with pytest.raises(ResultsError, match="'grid' is not in"):
         load_results("grid")
-
-
-def test_every_run_that_is_shipped_is_whole(frame: pd.DataFrame) -> None:
-    folder = Path(trials.__file__).parent / "results"
-    for name in RESULTS:
-        if (folder / f"{name}.csv").exists():
-            shipped = load_results(name)
-            assert set(shipped["experiment"]) == {name}
-            assert len(shipped) == shipped.attrs["provenance"]["calls"]
-            assert shipped["prompt_tokens"].sum() == shipped.attrs["provenance"]["tokens_in_prompts"]

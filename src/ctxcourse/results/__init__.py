@@ -13,7 +13,7 @@ from ctxcourse.errors import CourseError
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-RESULTS: tuple[str, ...] = ("position", "rows", "length", "volume", "interference", "grid")
+RESULTS: tuple[str, ...] = ("position", "rows", "length", "volume", "interference", "interference_90", "grid")
 FOLDER = Path(__file__).parent
 
 
