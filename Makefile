@@ -35,11 +35,15 @@ grade: setup                             # make grade ARGS="submissions/ --grade
 	@$(BIN)/ctxcourse grade $(ARGS)
 
 bench: setup                             # the figures in benchmarks/; compiles llama.cpp the first time
-	@$(BIN)/python -c "import llama_cpp" 2>/dev/null || $(BIN)/python -m pip install -c constraints.txt -e ".[bench]"
+	@$(BIN)/python -c "import llama_cpp, langchain_core, llama_index.core, haystack" 2>/dev/null || $(BIN)/python -m pip install -c constraints.txt -e ".[bench]"
 	@$(BIN)/python benchmarks/start_up.py
 	@$(BIN)/python benchmarks/store.py
 	@$(BIN)/python benchmarks/products.py
 	@$(BIN)/python benchmarks/attention.py
+	@$(BIN)/python benchmarks/widgets.py
+	@$(BIN)/python benchmarks/ordering.py
+	@$(BIN)/python benchmarks/history.py
+	@$(BIN)/python benchmarks/toolset.py
 	@$(BIN)/python benchmarks/prefix_reuse.py $(ARGS)
 
 release: environment                     # make release ARGS=../course-for-students

@@ -28,6 +28,22 @@ IGNORED = {
         'story = model.complete("Write a short story about an invoice.", max_new_tokens=50)': "times",
         "from ctxcourse.quiz import quiz": "a widget",
     },
+    "notebooks/05_needle_position.ipynb": {
+        "from ctxcourse.widgets import position_explorer": "a widget",
+        "from ctxcourse.trials import cells, compare, run": "times",
+        "from ctxcourse.widgets import every_row": "a widget",
+        "from ctxcourse.quiz import quiz": "a widget",
+        "from ctxcourse.own import read_records": "live answers",
+    },
+    "notebooks/06_needle_length.ipynb": {
+        "from ctxcourse.trials import cells, run": "times",
+        'cells(live, "records")': "live answers",
+        'both = live.merge(length, on=["trial", "records"], suffixes=("", "_shipped"))': "live answers",
+        "from ctxcourse.widgets import length_explorer": "a widget",
+        "from ctxcourse import needle": "live answers",
+        "from ctxcourse.quiz import quiz": "a widget",
+        "rooms = pd.DataFrame(": "live answers",
+    },
 }
 
 

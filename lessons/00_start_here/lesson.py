@@ -100,7 +100,7 @@ needle_explorer(model)
 #   answer, which makes it the dangerous one;
 # - ✗ **neither**: a made-up number, or none.
 #
-# One run is one observation, and a table of 288 of them is lesson 05. What to take away today is the *kind* of failure: the
+# One run is one observation, and a table of 288 of them is lesson [05](05_needle_position.ipynb). What to take away today is the *kind* of failure: the
 # text is short, it fits the window many times over, nothing in it is hard to read, and still the answer can be somebody
 # else's number.
 
@@ -113,8 +113,8 @@ needle_explorer(model)
 # working thesis is that what spends it is less the number of tokens than the number of *rivals* to the right one.
 #
 # The loss of accuracy with a growing context has been called **context rot**. We treat it as a claim that can be tested: in
-# lessons 05 and 06 you measure it, with intervals, on this model, and see which part of it is length and which is
-# lookalikes.
+# lessons [05](05_needle_position.ipynb) and [06](06_needle_length.ipynb) you measure it, with intervals, on this model, and see
+# which part of it is length and which is lookalikes.
 #
 # Four strategies against it were set out by Anthropic in September 2025 (*Effective context engineering for AI
 # agents*). Each has its place in the course:
@@ -130,7 +130,7 @@ needle_explorer(model)
 #
 # Published figures in the lessons come from two texts, and from papers that are named where they are quoted: *the chapter*, on measuring
 # context rot and context policies with a local Qwen2.5-0.5B-Instruct, and *the lesson*, on budgets, ordering, compression and
-# tool selection. They are set beside yours, never mixed with them. Lessons 02 to 10 follow; a link to a lesson is there once the lesson is.
+# tool selection. They are set beside yours, never mixed with them. The other lessons follow; a link to a lesson is there once the lesson is.
 
 # %% [markdown]
 # ## How a lesson works
@@ -194,8 +194,12 @@ quiz("00_start_here")
 # | fingerprint | a short name of the exact weights that gave an answer |
 # | KV cache | the keys and values kept of every token read, so that it need not be read again |
 # | prefix cache | a KV cache kept from one call to the next, of use as far as the new prompt begins with the old one |
-# | needle, distractor | the one record asked for; the others, that look like it |
+# | needle, distractor | the one record asked for; the others, that look like it (lookalikes, rivals) |
+# | filler | lines as long as a record that do not look like the answer |
 # | depth | where the needle stands: 0 is the first line, 1 the last |
+# | hit, other record, neither | an answer that is right; that belongs to another line; that is nobody's, or none |
+# | trial | one register drawn, with its needle; within a trial only one thing changes |
+# | interval | Wilson's 95 % interval of a share, unless another one is named |
 # | sliding window | keeping only the last so-many messages |
 # | compaction | replacing history by a summary |
 # | used, kept, taken | the tokens of the prompt; those reserved for the answer; both together |

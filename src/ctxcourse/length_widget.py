@@ -20,7 +20,7 @@ from ctxcourse.sweeps import LENGTHS, SHARES, Call
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-EXPERIMENTS = ("length", "volume", "interference")
+EXPERIMENTS = ("length", "volume", "interference", "interference_90")
 QUARTERS = tuple((float(share), str(share)) for share in map(Fraction, (0, 0.25, 0.5, 0.75, 1)))
 Mix = tuple[int, int]  # lines of a list, and how many of them are lookalikes of the needle's
 
@@ -28,10 +28,11 @@ Mix = tuple[int, int]  # lines of a list, and how many of them are lookalikes of
 class LengthExplorer(PointExplorer):
     """A slider for the length of the list, and one for the share of lookalikes among its other lines.
 
-    ``results`` are tables by the names ``length`` (lookalikes alone), ``volume`` (filler alone) and ``interference``
-    (both, at one length, which is ``varied``), by default those that came with the course. A point is a list's number
-    of lines and how many of them are lookalikes: two shares that round to the same number are one. Where no table has
-    the point, this is said, and Run asks. Children by name: ``length``, ``share`` and those of `PointExplorer`.
+    ``results`` are tables by the names ``length`` (lookalikes alone), ``volume`` (filler alone), ``interference`` and
+    ``interference_90`` (both, at the lengths in ``varied``), by default those that came with the course. A point is a
+    list's number of lines and how many of them are lookalikes: two shares that round to the same number are one. Where
+    no table has the point, this is said, and Run asks. Children by name: ``length``, ``share`` and those of
+    `PointExplorer`.
     """
 
     def __init__(self, model: Model, results: Mapping[str, DataFrame] | None = None) -> None:
@@ -47,7 +48,7 @@ class LengthExplorer(PointExplorer):
             if name in tables:  # the same prompts wherever two tables have the same point
                 cells = cells_by(tables[name], _mix) | cells
         sizes = [lines for lines, _ in cells]
-        self.varied = next((lines for lines in sizes if sizes.count(lines) > 2), None)
+        self.varied = tuple(sorted({lines for lines in sizes if sizes.count(lines) > 2}))
         self.trials, self.seed = trials_and_seed(cells, trials=20)
         self.length = W.SelectionSlider(
             options=[(str(lines), lines) for lines in LENGTHS],
@@ -64,8 +65,8 @@ class LengthExplorer(PointExplorer):
             **WIDE,
         )
         designs = [sweeps.volume(LENGTHS, self.trials, self.seed), sweeps.length(LENGTHS, self.trials, self.seed)]
-        if self.varied is not None:
-            designs.insert(0, sweeps.interference(SHARES, self.varied, self.trials, self.seed))
+        for lines in self.varied:
+            designs.insert(0, sweeps.interference(SHARES, lines, self.trials, self.seed))
         calls: dict[Mix, list[Call]] = {}
         for design in designs:  # of two designs with the same point, the prompts are the same
             calls |= _by_mix(design)
@@ -91,7 +92,7 @@ class LengthExplorer(PointExplorer):
         return f"{lines} lines: the needle, {made[0]}, {made[1]}"
 
     def curves(self) -> str:
-        """Return the curve over all lengths, and that over the shares at the length where these were varied."""
+        """Return the curve over all lengths, and that over the shares: at this length, or the longest that has one."""
         lines, lookalikes = self.point
         here = self.cells.get(self.point)
         by_length = [
@@ -100,12 +101,12 @@ class LengthExplorer(PointExplorer):
         ]
         ticks = [(math.log(n), str(n)) for n in LENGTHS]
         drawn = curve_svg(by_length, (math.log(lines), here), ticks, "Share of hits by lines in the list")
-        if self.varied is None:
+        if not self.varied:
             return drawn
-        others = self.varied - 1
-        by_share = sorted((mix[1] / others, cell) for mix, cell in self.cells.items() if mix[0] == self.varied)
-        current = (lookalikes / others, here) if lines == self.varied else None
-        title = f"Share of hits by share of lookalikes, {self.varied} lines"
+        varied = lines if lines in self.varied else self.varied[-1]
+        by_share = sorted((mix[1] / (varied - 1), cell) for mix, cell in self.cells.items() if mix[0] == varied)
+        current = (lookalikes / (varied - 1), here) if lines == varied else None
+        title = f"Share of hits by share of lookalikes, {varied} lines"
         return f"{drawn} {curve_svg([Line('hits', by_share)], current, QUARTERS, title)}"
 
     def without_cell(self) -> str:

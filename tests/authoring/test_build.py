@@ -242,3 +242,18 @@ def test_unknown_stem_is_refused_before_anything_is_written(course: Path) -> Non
     with pytest.raises(CourseError, match="no lesson is called '1'"):
         build(["1"], root=course)
     assert not (course / "notebooks").exists()
+
+
+def test_a_new_lesson_can_ask_its_own_questions_while_it_is_run(
+    course: Path, edit: Callable[[str, str, str], int]
+) -> None:
+    questions = Path("src/ctxcourse/questions/01_turns.json")
+    edit(
+        "lesson.py",
+        "# %%\n",
+        f"# %%\nfrom pathlib import Path\n\nPath('..', '{questions}').stat().st_size > 0\n\n# %%\n",
+    )
+    build(["01_turns"], root=course)
+    assert (course / questions).is_file()
+    outputs = [output for cell in read(course, "notebooks/01_turns").cells for output in cell.get("outputs", [])]
+    assert "True" in [output.get("data", {}).get("text/plain") for output in outputs]

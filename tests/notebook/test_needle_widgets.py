@@ -356,8 +356,9 @@ def test_the_curve_over_the_shares_is_marked_at_the_length_where_they_were_varie
         explorer.length.value = lines
         assert explorer.point_view.value.count("<svg") == 2
         assert explorer.point_view.value.count('class="current"') == marked
+    assert "25 lines" in explorer.point_view.value
     alone = LengthExplorer(silent, results={"length": tables["length"]})
-    assert alone.varied is None
+    assert alone.varied == ()
     assert alone.point_view.value.count("<svg") == 1
 
 

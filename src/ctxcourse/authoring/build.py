@@ -108,13 +108,16 @@ def check(stems: Sequence[str] = (), *, root: Path | None = None) -> str:
 
 
 def generated(lesson: Lesson) -> dict[Path, NotebookNode | str]:
-    """The files of a lesson, by path under the root: notebooks that have not been run, and JSON text."""
+    """The files of a lesson, by path under the root: notebooks that have not been run, and JSON text.
+
+    The questions come first: a notebook asks for them when it is run.
+    """
     name = f"{lesson.stem}.ipynb"
-    files: dict[Path, NotebookNode | str] = {Path("notebooks", name): notebooks.lesson_notebook(lesson)}
+    files: dict[Path, NotebookNode | str] = {QUESTIONS / f"{lesson.stem}.json": notebooks.questions_json(lesson)}
+    files[Path("notebooks", name)] = notebooks.lesson_notebook(lesson)
     if lesson.exercise:
         files[Path("exercises", name)] = notebooks.exercise_notebook(lesson)
         files[Path("solutions", name)] = notebooks.solution_notebook(lesson)
-    files[QUESTIONS / f"{lesson.stem}.json"] = notebooks.questions_json(lesson)
     return files
 
 
