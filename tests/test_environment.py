@@ -54,6 +54,7 @@ def test_the_lock_file_agrees_with_the_pins() -> None:
     locked = dict(line.split("==") for line in lines if not line.startswith("#"))
     wanted = pins(EVERYTHING)
     del wanted["torch"]  # its builds differ by machine
-    for name in pins(PROJECT["optional-dependencies"]["bench"]):
-        del wanted[name]  # compiled where it is wanted, for `make bench` alone
+    for extra in ("bench", "embeddings"):  # not part of the environment: installed where they are wanted
+        for name in pins(PROJECT["optional-dependencies"][extra]):
+            del wanted[name]
     assert {name: locked.get(name) for name in wanted} == wanted

@@ -18,6 +18,27 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "trimming",
         "samples",
         "stats",
+        # which documents, in which order
+        "ordering",
+        "relevance",
+        "dedup",
+        "intent",
+        # what is kept of a conversation
+        "history",
+        "compressors",
+        "elision",
+        "rolling",
+        "summaries",
+        "sentences",
+        "key_sentences",
+        # which tools, in which words, for how many tokens
+        "tool_text",
+        "tool_costs",
+        "tool_search",
+        "tool_selection",
+        "toolset",
+        "catalogues",
+        "scaffolding",
     ),
     # the only importer of torch and transformers
     "model": ("model",),
@@ -38,6 +59,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "results",
         "published",
         "shipped",
+        "embeddings",
     ),
     # what is seen in a notebook
     "notebook": (
