@@ -61,7 +61,7 @@ def about(results: dict[str, Any]) -> str:
     if orders:
         peer = (
             "\n\nllama-cpp-python reads the same GGUF file, 4-bit weights multiplied as integers, so its answers are "
-            "not exactly float32's. "
+            "not bound to be float32's; those compared are the same where the table says so. "
             "It gets its prompts in the order in which it can reuse most, and the setting that is faster for it: "
             f"{'; '.join(orders)}. Its build: "
             f"{results.get('llama', 'not installed')}."

@@ -1,7 +1,7 @@
 """Measure what a newcomer waits for, and write the table `benchmarks/start_up.md`.
 
-    make bench            everything, in about eight minutes, most of them installing and converting
-    make bench ARGS=--warm   without the cold start
+    python benchmarks/start_up.py          everything, in about eight minutes, most of them installing and converting
+    python benchmarks/start_up.py --warm   without the cold start
 
 Each figure stands beside its peer from the same run: the same model answering the same question by plain transformers,
 which reads the GGUF file at every start. Times are of one machine under whatever load it has; compare within a run.
@@ -143,7 +143,8 @@ def main() -> None:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
         system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
         about = (
-            f"# Starting up\n\nMade by `make bench` on {date.today():%-d %B %Y}: {os.cpu_count()} cores, "
+            f"# Starting up\n\nMade by `python benchmarks/start_up.py` on {date.today():%-d %B %Y}: "
+            f"{os.cpu_count()} cores, "
             f"{memory:.0f} GB, {system}.\nMedians of five (imports) or three (weights) runs, else single runs.\n\n"
         )
         TABLE.write_text(about + "\n".join(lines) + "\n", encoding="utf-8")

@@ -239,6 +239,8 @@ def test_own_records_are_asked_and_keep_their_leading_zeros(tmp_path: Path) -> N
     assert str(tmp_path) not in command
     every = run("position --design rows --json", *own)
     assert [cell["row"] for cell in json.loads(every.stdout)] == [0, 1, 2]
+    quick = run("position --quick --depths 0 --json", *own)  # three records can be asked in six ways, not in eight
+    assert [cell["n"] for cell in json.loads(quick.stdout)] == [6]
 
 
 @pytest.mark.parametrize(

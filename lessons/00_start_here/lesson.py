@@ -135,8 +135,8 @@ needle_explorer(model)
 # %% [markdown]
 # ## How a lesson works
 #
-# - **Read and run.** `notebooks/` holds the lessons. Every figure is computed in front of you, or says where it was published.
-#   Published figures and yours stand side by side, with the name of the model that made each.
+# - **Read and run.** `notebooks/` holds the lessons. Every figure is computed in front of you, or loaded from a run that ships with the
+#   course and that one command repeats, or says where it was published. Published figures and yours stand side by side, with the name of the model that made each.
 # - **QUICK and FULL.** A lesson runs in under three minutes as it is, which is QUICK. Set `FULL = True` at its top for the long
 #   run: more sizes, and as many calls as were published where an experiment is repeated.
 # - **Practise.** In a lesson, `hint("name")` and `solution("name")` help with practice questions.
@@ -199,6 +199,10 @@ quiz("00_start_here")
 # | depth | where the needle stands: 0 is the first line, 1 the last |
 # | hit, other record, neither | an answer that is right; that belongs to another line; that is nobody's, or none |
 # | trial | one register drawn, with its needle; within a trial only one thing changes |
+# | p | how often luck alone would give a difference at least as large as the one that was seen |
+# | register | a list of records in one sentence pattern, one a line |
+# | sweep | the same question asked while one thing changes step by step |
+# | volume, interference | how much text there is; how much of it could be mistaken for the answer |
 # | interval | Wilson's 95 % interval of a share, unless another one is named |
 # | sliding window | keeping only the last so-many messages |
 # | compaction | replacing history by a summary |

@@ -21,9 +21,10 @@ from ctxcourse.learn import case, check, hint
 # `score(answer, question, right, others)`, which returns a tuple `(kind, found)`. `right` is the right value and `others` is the list
 # of the other records' values, all of them texts of plain digits. The rules, in order:
 #
-# 1. Every place where the answer repeats the `question` word for word is set aside: a space takes its place. An empty question
+# 1. Every place where the answer repeats the `question` exactly, capitals included, is set aside: a space takes its place. An empty question
 #    sets nothing aside.
-# 2. A *chain* is digits, joined by single commas, points or apostrophes (`,` `.` `'`) that have a digit on both sides. In `7,305` it
+# 2. A *chain* is digits, joined by single commas, points or apostrophes (`,` `.` `'`) that have a digit on both sides (they may be mixed; two in a row end the
+#    chain). In `7,305` it
 #    is all five characters; `It is 7305.` holds the chain `7305`. Digits are those of any script (`str.isdecimal` says which), and are
 #    read as plain ones: `７３０５` is 7305.
 # 3. A chain is **one number** where its first group has one to three digits and every further group exactly three: `7,305` is 7305. In any

@@ -31,7 +31,8 @@ from ctxcourse.stats import wilson
 # 1. The list is the needle, which is a record itself, its lookalikes, and as many lines of filler as still fit into the volume.
 #    Volume is counted in **tokens**, not in lines.
 # 2. Every volume in use is combined with every number of lookalikes. A volume that cannot hold the needle and the *largest*
-#    number of lookalikes is therefore not used at all; used in part, it would make short lists those with few rivals again.
+#    number of lookalikes is therefore not used at all; used in part, short lists would have few rivals again, and the two
+#    would vary together.
 # 3. The needle stands in the middle: depth 0.5, always.
 # 4. The sweep is paired. Trials are numbered from 0, and each combination has each trial once, so that any two combinations can
 #    be compared trial by trial.
@@ -216,7 +217,7 @@ def test_refuses_what_separates_nothing(student, volumes, rivals, trials):
 # - Leave out rows with `n` of 0: nothing was observed there. Of the others, the one with the lowest level is the sweep's
 #   *easiest*, the one with the highest level its *hardest*. Between them nothing counts.
 # - Each of the two has a Wilson interval: `wilson(hits, n)` gives its `low` and `high`.
-# - A sweep **can fall** if it has two different levels or more, and the interval of the easiest lies above one half: `low > 0.5`.
+# - No level occurs twice in a sweep. It **can fall** if it has two levels or more, and the interval of the easiest lies above one half: `low > 0.5`.
 #   A sweep that starts at the floor has nowhere to go, and says nothing.
 # - It **falls** if the interval of the hardest lies wholly below that of the easiest.
 #
@@ -417,7 +418,8 @@ Picture(figure, f"Share of hits for 1, 3, 8, 25 and 50 lines, and for 0, 3, 6, 1
 # - The choice: `"shown"`, `"contradicted"`, or `"open"` where the comparison does not settle the claim.
 # - The reason is the **first** of these that is true of the two points: `"not measured"` (one of them is not in the picture),
 #   `"confounded"` (tokens and lookalikes both differ between them), `"floor"` (both intervals lie below one half, so that there
-#   was little left to lose), `"overlap"` (the intervals have values in common), `"apart"` (they have none).
+#   was little left to lose), `"overlap"` (the intervals have values in common), `"apart"` (they have none). With any reason but
+#   `"apart"` the choice is `"open"`.
 #
 # Claim A, as an example: `reading("A")` is `("shown", "apart")`. The two lists have the same number of lines, only one of them
 # has lookalikes, and the whiskers do not touch.
@@ -436,8 +438,8 @@ def reading(claim):
         "G": ("open", "not measured"),
         "H": ("contradicted", "apart"),
     }
-    ### END SOLUTION
     return answers[claim]
+    ### END SOLUTION
 
 
 # %% tags=["check"] question="reading"

@@ -20,11 +20,19 @@ WIDTH, HEIGHT = 290, 156  # of a curve, in pixels
 LEFT, RIGHT, TOP, BOTTOM = 40, 12, 26, 40
 
 
+class Point(NamedTuple):
+    """One point of a curve: its place on the axis, what it is called in words, and its cell."""
+
+    place: float
+    label: str
+    cell: Cell
+
+
 class Line(NamedTuple):
-    """One line of a curve: a name, and its cells from left to right; a ``dashed`` one has squares for circles."""
+    """One line of a curve: a name, and its points from left to right; a ``dashed`` one has squares for circles."""
 
     name: str
-    points: Sequence[tuple[float, Cell]]
+    points: Sequence[Point]
     dashed: bool = False
 
 
@@ -81,8 +89,9 @@ def curve_svg(
 ) -> str:
     """Return the share of hits along an axis as SVG, with Wilson's intervals and the ``current`` place marked.
 
-    ``current`` is a place with its cell, where it has one, or None for no place at all. ``ticks`` are places on the
-    axis with their labels; its ends are the first and the last of them.
+    ``current`` is a place with its cell, where it has one, or None for no place at all; a ring marks the cell, and a
+    point as well where no line has one there. ``ticks`` are places on the axis with their labels; its ends are the
+    first and the last of them.
     """
     start, end = ticks[0][0], ticks[-1][0]
 
@@ -104,14 +113,15 @@ def curve_svg(
             f'y2="{HEIGHT - BOTTOM}" stroke="{INK}" stroke-width="1.5" stroke-dasharray="2 3"/>'
         )
     for number, line in enumerate(lines):
-        drawn += _drawn_line(line, [(across(at), up(one.share), one) for at, one in line.points], up)
+        drawn += _drawn_line(line, [(across(at), up(one.share), one) for at, _, one in line.points], up)
         if len(lines) > 1:
             drawn += _key(line, LEFT + 4 + 110 * number)
     if current is not None and current[1] is not None:
         x, y = across(current[0]), up(current[1].share)
-        drawn.append(_point(x, y, dashed=False))
+        if not any(point.cell is current[1] for line in lines for point in line.points):
+            drawn.append(_point(x, y, dashed=False))
         drawn.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7" fill="none" stroke="{INK}" stroke-width="2"/>')
-    told = html.escape(f"{title}: {_told(lines, ticks)}", quote=True)
+    told = html.escape(f"{title}: {_told(lines)}", quote=True)
     return (
         f'<svg role="img" aria-label="{told}" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '
         f'style="max-width:100%;height:auto;border-radius:4px">{"".join(drawn)}</svg>'
@@ -155,10 +165,10 @@ def _text(x: float, y: float, text: str, anchor: str) -> str:
     )
 
 
-def _told(lines: Sequence[Line], ticks: Sequence[tuple[float, str]]) -> str:
-    if not any(line.points for line in lines):
-        return "no results to draw"
-    return "; ".join(
-        f"{line.name}, from {ticks[0][1]} to {ticks[-1][1]}: " + ", ".join(f"{c.share:.0%}" for _, c in line.points)
+def _told(lines: Sequence[Line]) -> str:
+    told = [
+        f"{line.name}, " + ", ".join(f"{point.cell.share:.0%} at {point.label}" for point in line.points)
         for line in lines
-    )
+        if line.points
+    ]
+    return "; ".join(told) or "no results to draw"

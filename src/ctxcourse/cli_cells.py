@@ -1,10 +1,10 @@
-"""What a needle command does with its calls: ask them, keep the table and a picture, and print the cells."""
+"""What the commands of experiments do with their calls: ask them, keep the table and a picture, and print the cells."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,20 +44,30 @@ class NeedleRun:
         from ctxcourse import trials
         from ctxcourse.loading import load_model
 
-        for option, path, suffix in (("--csv", self.csv, ".csv"), ("--plot", self.plot, ".png")):
-            if path is not None and (path.suffix != suffix or not path.parent.is_dir() or path.is_dir()):
-                raise CourseError(f"{option} {path}: name a {suffix} file in a folder that exists.")
+        check_targets(self.csv, self.plot)
         frame = trials.run(calls, load_model(self.model), command=self.command)
         if self.csv is not None:
             trials.save(frame, self.csv)
         found = _plain(trials.cells(frame, by))
-        typer.echo(json.dumps(found) if self.as_json else _table(found))
-        typer.echo(_account(frame.attrs["provenance"], self.csv), err=self.as_json)
+        typer.echo(json.dumps(found) if self.as_json else table(found))
+        typer.echo(account(frame.attrs["provenance"], self.csv), err=self.as_json)
         if self.plot is not None:
-            try:
-                self.draw(frame).save(self.plot)
-            except OSError as error:
-                raise CourseError(f"--plot {self.plot} cannot be written: {error.strerror or error}") from error
+            save_picture(self.draw(frame), self.plot)
+
+
+def check_targets(csv: Path | None, plot: Path | None) -> None:
+    """Raise `CourseError` where a file to be written has another ending or no folder: before anything is asked."""
+    for option, path, suffix in (("--csv", csv, ".csv"), ("--plot", plot, ".png")):
+        if path is not None and (path.suffix != suffix or not path.parent.is_dir() or path.is_dir()):
+            raise CourseError(f"{option} {path}: name a {suffix} file in a folder that exists.")
+
+
+def save_picture(picture: Picture, path: Path) -> None:
+    """Write a picture; raises `CourseError` where that cannot be done."""
+    try:
+        picture.save(path)
+    except OSError as error:
+        raise CourseError(f"--plot {path} cannot be written: {error.strerror or error}") from error
 
 
 def _plain(cells: DataFrame) -> list[dict[str, int | float]]:
@@ -69,20 +79,39 @@ def _plain(cells: DataFrame) -> list[dict[str, int | float]]:
     return [{name: float(row[name]) if name in real else int(row[name]) for name in order} for row in rows]
 
 
-def _table(found: list[dict[str, int | float]]) -> str:
-    """Return cells as a table for people: shares of hits with their Wilson 95 % interval."""
-    places = [name for name in ("records", "row", "depth", "share") if name in found[0]]
-    heads = [*places, "tokens", "n", "hits", "other record", "neither", "right", "95 % interval"]
-    lines = [heads]
+def table(found: Sequence[Mapping[str, Any]]) -> str:
+    """Return cells as a table for people, the share of the first count after ``n`` with its Wilson 95 % interval.
+
+    >>> cell = {"depth": 0.5, "prompt_tokens": 1234, "n": 4, "hits": 1, "neither": 3, "low": 0.05, "high": 0.7}
+    >>> print(table([cell]))
+    depth  tokens  n  hits  neither  right  95 % interval
+      0.5   1,234  4     1        3    25%      5% to 70%
+    """
+    names = [name for name in found[0] if name not in ("low", "high")]
+    right = names[names.index("n") + 1]
+    heads = ["tokens" if name == "prompt_tokens" else name.replace("_", " ") for name in names]
+    lines = [[*heads, "right", "95 % interval"]]
     for cell in found:
-        counts = [f"{cell[name]:,}" for name in ("prompt_tokens", "n", "hits", "other_record", "neither")]
         interval = f"{cell['low']:.0%} to {cell['high']:.0%}"
-        lines.append([*(f"{cell[name]:g}" for name in places), *counts, f"{cell['hits'] / cell['n']:.0%}", interval])
-    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
-    return "\n".join("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True)) for line in lines)
+        lines.append([*(_shown(cell[name]) for name in names), f"{cell[right] / cell['n']:.0%}", interval])
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    words = [isinstance(found[0].get(name), str) for name in (*names, "right", "interval")]
+    return "\n".join(
+        "  ".join(
+            text.ljust(width) if word else text.rjust(width)
+            for text, width, word in zip(line, widths, words, strict=True)
+        )
+        for line in lines
+    )
 
 
-def _account(about: dict[str, Any], csv: Path | None) -> str:
+def _shown(value: str | int | float) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def account(about: dict[str, Any], csv: Path | None) -> str:
     """Return what the run cost, and where its provenance is."""
     kept = f"{csv} and {csv.with_suffix('.provenance.json').name}" if csv else "nowhere; --csv FILE keeps both"
     return (

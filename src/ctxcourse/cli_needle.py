@@ -77,7 +77,7 @@ def position(
                 raise CourseError("--records does not go with --own: the list is as long as the file.")
             found = _own_records(own, sentence, question, answer, model)
             if quick:
-                trials = _trials(trials, 32 if moving else 4, quick)
+                trials = min(_trials(trials, 32 if moving else 4, quick), found.most_trials)
             calls = found.position(where, trials, seed) if moving else found.rows(trials, seed)
             given = {"own": own.name, "sentence": sentence, "question": question, "answer": answer}
             said += [f"--{name} {shlex.quote(str(value))}" for name, value in given.items()]
@@ -95,8 +95,7 @@ def position(
         def draw(frame: DataFrame) -> Picture:
             from ctxcourse import needle_plots as plots
 
-            as_published = own is None and records == 25
-            return plots.position_plot(frame, published=as_published) if moving else plots.rows_plot(frame)
+            return plots.position_plot(frame, published=own is None) if moving else plots.rows_plot(frame)
 
         run = NeedleRun("position", said, seed, model, as_json, csv, plot, draw)
         run.report(calls, "depth" if moving else "row")
@@ -150,7 +149,7 @@ def volume(
         def draw(frame: DataFrame) -> Picture:
             from ctxcourse import needle_plots as plots
 
-            return plots.length_plot(frame, published=False)
+            return plots.length_plot(frame)
 
         run = NeedleRun("volume", said, seed, model, as_json, csv, plot, draw)
         run.report(sweeps.volume(sizes, count, seed), "records")

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from ctxcourse.errors import CourseError
 
 QUESTION = "Name the capital of France in one short sentence."
-NEEDED_GB = 4.0  # free memory for the weights in float32 and a prompt of some thousand tokens
+NEEDED_GB = 5.0  # free memory for the weights in float32 and a prompt of some thousand tokens
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ class NeedleExplorer(W.VBox):
         self.model = model
         self.outcome: Outcome | None = None
         self._rows: list[str] = []
-        wide = {"style": {"description_width": "8em"}, "layout": W.Layout(width="27em")}
+        wide = {"style": {"description_width": "8em"}, "layout": {"width": "27em"}}
         self.length = W.IntSlider(
             value=length,
             min=1,

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import ipywidgets as W
 
 from ctxcourse import sweeps
-from ctxcourse.cell_view import Line, curve_svg
+from ctxcourse.cell_view import Line, Point, curve_svg
 from ctxcourse.model.qwen import Model
 from ctxcourse.point_widget import WIDE, PointExplorer
-from ctxcourse.position_widget import shipped_results
-from ctxcourse.shipped import Answered, Cell, cells_by, trials_and_seed
+from ctxcourse.shipped import Answered, Cell, ShippedError, cells_by, lookalikes, results_or_reason, trials_and_seed
 from ctxcourse.sweeps import LENGTHS, SHARES, Call
 
 if TYPE_CHECKING:
@@ -32,14 +31,19 @@ class LengthExplorer(PointExplorer):
     ``interference_90`` (both, at the lengths in ``varied``), by default those that came with the course. A point is a
     list's number of lines and how many of them are lookalikes: two shares that round to the same number are one. Where
     no table has the point, this is said, and Run asks. Children by name: ``length``, ``share`` and those of
-    `PointExplorer`.
+    `PointExplorer`. Raises `ShippedError` for a table by any other name.
     """
 
     def __init__(self, model: Model, results: Mapping[str, DataFrame] | None = None) -> None:
         tables: dict[str, DataFrame] = dict(results or {})
+        unknown = [name for name in tables if name not in EXPERIMENTS]
+        if unknown:
+            raise ShippedError(
+                f"results has a table by the name {unknown[0]!r}; the names are {', '.join(EXPERIMENTS)}"
+            )
         notes = []
         for name in EXPERIMENTS if results is None else ():
-            frame, note = shipped_results(name)
+            frame, note = results_or_reason(name)
             if frame is not None:
                 tables[name] = frame
             notes += [note] if note else []
@@ -70,7 +74,7 @@ class LengthExplorer(PointExplorer):
         calls: dict[Mix, list[Call]] = {}
         for design in designs:  # of two designs with the same point, the prompts are the same
             calls |= _by_mix(design)
-        super().__init__(model, [self.length, self.share], cells, calls, "" if cells else " ".join(notes))
+        super().__init__(model, [self.length, self.share], cells, calls, notes)
 
     @property
     def point(self) -> Mix:
@@ -79,42 +83,48 @@ class LengthExplorer(PointExplorer):
 
     def make_calls(self, point: Mix) -> list[Call]:
         """Return the calls of a list with lookalikes and filler, one a trial."""
-        lines, lookalikes = point
-        return sweeps.interference((lookalikes / (lines - 1),), lines, self.trials, self.seed)
+        lines, alike = point
+        return sweeps.interference((alike / (lines - 1),), lines, self.trials, self.seed)
 
     def title(self, call: Call) -> str:
         """Return what the list is made of."""
-        lines, lookalikes = self.point
+        lines, alike = self.point
         if lines == 1:
             return "The needle alone, without other lines"
-        rest = lines - 1 - lookalikes
-        made = [f"{lookalikes} lookalike{'s' * (lookalikes != 1)}", f"{rest} line{'s' * (rest != 1)} of filler"]
+        rest = lines - 1 - alike
+        made = [f"{alike} lookalike{'s' * (alike != 1)}", f"{rest} line{'s' * (rest != 1)} of filler"]
         return f"{lines} lines: the needle, {made[0]}, {made[1]}"
 
     def curves(self) -> str:
         """Return the curve over all lengths, and that over the shares: at this length, or the longest that has one."""
-        lines, lookalikes = self.point
+        lines, alike = self.point
         here = self.cells.get(self.point)
         by_length = [
-            Line("lookalikes", [(math.log(n), self.cells[n, n - 1]) for n in LENGTHS if (n, n - 1) in self.cells]),
-            Line("filler", [(math.log(n), self.cells[n, 0]) for n in LENGTHS if (n, 0) in self.cells], dashed=True),
+            Line("lookalikes", self._by_length([(n, n - 1) for n in LENGTHS])),
+            Line("filler", self._by_length([(n, 0) for n in LENGTHS]), dashed=True),
         ]
         ticks = [(math.log(n), str(n)) for n in LENGTHS]
         drawn = curve_svg(by_length, (math.log(lines), here), ticks, "Share of hits by lines in the list")
         if not self.varied:
             return drawn
         varied = lines if lines in self.varied else self.varied[-1]
-        by_share = sorted((mix[1] / (varied - 1), cell) for mix, cell in self.cells.items() if mix[0] == varied)
-        current = (lookalikes / (varied - 1), here) if lines == varied else None
+        numbers = sorted(number for size, number in self.cells if size == varied)
+        by_share = [
+            Point(number / (varied - 1), f"{number} of {varied - 1}", self.cells[varied, number]) for number in numbers
+        ]
+        current = (alike / (varied - 1), here) if lines == varied else None
         title = f"Share of hits by share of lookalikes, {varied} lines"
         return f"{drawn} {curve_svg([Line('hits', by_share)], current, QUARTERS, title)}"
+
+    def _by_length(self, mixes: list[Mix]) -> list[Point]:
+        return [Point(math.log(mix[0]), str(mix[0]), self.cells[mix]) for mix in mixes if mix in self.cells]
 
     def without_cell(self) -> str:
         """Return which lists have shipped answers."""
         if not self.cells:
             return "There are none for any list."
         lines, _ = self.point
-        mixed = sorted({lookalikes for size, lookalikes in self.cells if size == lines})
+        mixed = sorted({alike for size, alike in self.cells if size == lines})
         if mixed:
             return f"For {lines} lines there are some with {_listed(mixed)} lookalikes."
         return f"There are some for lists of {_listed(sorted({size for size, _ in self.cells}))} lines."
@@ -126,7 +136,7 @@ def _listed(numbers: list[int]) -> str:
 
 
 def _mix(one: Answered | Call) -> Mix:
-    return one.records, round(one.share * (one.records - 1))
+    return one.records, lookalikes(one)
 
 
 def _by_mix(design: list[Call]) -> dict[Mix, list[Call]]:

@@ -113,9 +113,9 @@ def _luminance(colour: Sequence[float]) -> float:
 def rows_plot(frame: DataFrame) -> Picture:
     """Return one mark for every row that was asked, register by register: its colour and symbol say the kind.
 
-    Rows and trials are counted from 1, and a row that was not asked is left empty. Raises `PlotError` for an empty
-    frame, a missing column, a frame that mixes lengths or shares of lookalikes, and a row of one trial that was asked
-    twice.
+    Rows are counted from 1, trials from 0 as in the tables, and a row that was not asked is left empty. Raises
+    `PlotError` for an empty frame, a missing column, a frame that mixes lengths or shares of lookalikes, and a row of
+    one trial that was asked twice.
     """
     checked(frame, ("trial", "records", "share", "row", "kind"))
     records, share = int(only(frame, "records", "one of them at a time")), only(frame, "share", "interference_plot")
@@ -149,7 +149,7 @@ def _finish_rows(axes: Axes, frame: DataFrame, trials: Sequence[int], records: i
     """Name trials and rows, and write beside each trial how many of its answers are hits."""
     ticks(axes, range(records), [str(row + 1) for row in range(records)])
     kept = spaced(range(len(trials)), 0.8)
-    axes.set_yticks(kept, [str(trials[place] + 1) for place in kept])
+    axes.set_yticks(kept, [str(trials[place]) for place in kept])
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.grid(visible=False)
@@ -173,5 +173,5 @@ def _rows_in_words(frame: DataFrame, trials: Sequence[int]) -> str:
         asked = frame[frame["trial"] == trial]
         rows = {kind: sorted(int(row) + 1 for row in asked[asked["kind"] == kind]["row"]) for kind in KINDS}
         missed = [f"{kind} at {listed([str(row) for row in rows[kind]])}" for kind in KINDS[1:] if rows[kind]]
-        parts.append(listed([f"trial {trial + 1}: {len(rows['hit'])} of {len(asked)} hits", *missed]))
+        parts.append(listed([f"trial {trial}: {len(rows['hit'])} of {len(asked)} hits", *missed]))
     return f"{total} {'; '.join(parts)}."

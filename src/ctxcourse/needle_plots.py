@@ -56,9 +56,10 @@ PUBLISHED_BY = "published: Qwen2.5-0.5B-Instruct"
 def position_plot(frame: DataFrame, published: bool = True) -> Picture:
     """Return accuracy by the needle's depth in a list of one length, and each depth's answers by kind.
 
-    With ``published`` the two published figures stand beside them: the first position (27 of 32, with an interval),
-    and the other eight depths taken together (51 of 256; they share their trials, so they get no interval). Raises
-    `PlotError` for an empty frame, a missing column, or a frame that mixes lengths or shares of lookalikes.
+    With ``published`` the two published figures stand beside those of their own design, 25 records: the first position
+    (27 of 32, with an interval), and the other eight depths taken together (51 of 256; they share their trials, so
+    they get no interval). Raises `PlotError` for an empty frame, a missing column, or a frame that mixes lengths or
+    shares of lookalikes.
     """
     checked(frame)
     records, share = only(frame, "records", "heat_map"), only(frame, "share", "interference_plot")
@@ -71,7 +72,7 @@ def position_plot(frame: DataFrame, published: bool = True) -> Picture:
     names = [f"depth {fraction(depth)} (place {places[depth]})" for depth in depths]
     alt = [f"{title}.", in_words(found, names, _capital(measured_by(frame)))]
     whiskers(upper, depths, found, measured_by(frame), MEASURED)
-    if published:
+    if published and (records, share) == (source.RECORDS, 1.0):
         alt.append(_published_position(upper))
     share_axis(upper)
     legend(upper)
@@ -118,8 +119,9 @@ def _depth_axis(axes: Axes, places: Mapping[float, int]) -> None:
 def length_plot(frame: DataFrame, published: bool = True) -> Picture:
     """Return accuracy by the number of lines in the list (log scale, prompt tokens named), and the answers by kind.
 
-    With ``published`` the three published lengths stand beside the measured ones. Raises `PlotError` for an empty
-    frame, a missing column, or a frame that mixes depths or shares of lookalikes.
+    With ``published`` the three published lengths stand beside measured lists of lookalikes; they are never drawn
+    beside filler. Raises `PlotError` for an empty frame, a missing column, or a frame that mixes depths or shares of
+    lookalikes.
     """
     checked(frame)
     share = only(frame, "share", "interference_plot")
@@ -133,7 +135,7 @@ def length_plot(frame: DataFrame, published: bool = True) -> Picture:
     alt = [f"{title}.", in_words(found, names, _capital(measured_by(frame)))]
     tokens = {int(cell.records): int(cell.prompt_tokens) for cell in found}
     whiskers(upper, lengths, found, measured_by(frame), MEASURED)
-    if published:
+    if published and share == 1.0:
         shown = [(known, known.share) for known in source.LENGTHS if known.share is not None]
         marks(upper, [known.records for known, _ in shown], [share for _, share in shown], PUBLISHED_BY, PUBLISHED)
         tokens = {known.records: known.tokens for known, _ in shown} | tokens

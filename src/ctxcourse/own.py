@@ -129,9 +129,13 @@ class OwnRecords:
             calls += [self._call("rows", listed, row, depth, trial, seed) for row, depth in enumerate(depths)]
         return calls
 
+    @property
+    def most_trials(self) -> int:
+        """How many trials are possible: as many as the list has different orders, up to a limit."""
+        return min(MOST_TRIALS, math.factorial(min(len(self), 8)))
+
     def _trials(self, trials: int | None, usual: int) -> int:
-        """Return how many trials there are: at most as many as the list has different orders."""
-        most = min(MOST_TRIALS, math.factorial(min(len(self), 8)))
+        most = self.most_trials
         if isinstance(trials, int) and trials > most and most < MOST_TRIALS:
             raise SweepError(f"trials={trials}: a list of {len(self)} can be asked in {most} different ways, no more")
         return min(usual, most) if trials is None else checked_count("trials", trials, 1, most)
@@ -205,11 +209,15 @@ def read_records(source: str | Path | DataFrame, sentence: str, question: str, a
         questions=tuple(filled(question, record) for record in records),
         answers=tuple(record[answer] for record in records),
     )
-    for place, line, value in zip(found.places, found.lines, found.answers, strict=True):
+    for place, line, asks, value in zip(found.places, found.lines, found.questions, found.answers, strict=True):
         if first_value(line, [value]) is None:
             raise OwnError(
                 f"{table.name}, {place}: the sentence {shown(line)} does not hold the answer {shown(value)} as a word "
                 f"of its own: write {{{answer}}} in it"
+            )
+        if first_value(asks, [value]) is not None:
+            raise OwnError(
+                f"{table.name}, {place}: the question {shown(asks)} holds the answer {shown(value)}: ask without it"
             )
     _check_distinct(table.name, found.places, "question", found.questions, str)
     _check_distinct(table.name, found.places, f"answer (column {answer!r})", found.answers, _alike)

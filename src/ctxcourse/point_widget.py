@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import html
 import threading
-from abc import abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -20,10 +19,11 @@ from ctxcourse.model.qwen import Model
 from ctxcourse.needle import NEW_TOKENS, Score
 from ctxcourse.register_view import answer_html, lines_html
 from ctxcourse.running import Runner, ShouldStop, Work, cost_text, error_html
-from ctxcourse.shipped import Answered, Cell, provenance_text
+from ctxcourse.shipped import Answered, Cell, provenance_text, question_text
 from ctxcourse.sweeps import Call
 
-WIDE: dict[str, Any] = {"style": {"description_width": "10em"}, "layout": W.Layout(width="30em")}
+# Of plain dictionaries each slider makes widgets of its own; one Layout for all would be gone with `Widget.close_all`.
+WIDE: dict[str, Any] = {"style": {"description_width": "10em"}, "layout": {"width": "30em"}}
 
 
 class Live(NamedTuple):
@@ -40,8 +40,8 @@ class PointExplorer(W.VBox):
     this process by point and trial), and is drawn anew when one of them changes. The ``calls`` of the points that a
     slider may pass are given by point, since making them takes longer than drawing the views. Moving a control stops
     a run that is going on. Children by name: ``trial``, ``point_view``, ``question``, ``shipped_view``, ``runner``,
-    ``live_view``, ``problem``, ``register_view``. ``note`` says why there are no shipped answers, where there are
-    none.
+    ``live_view``, ``problem``, ``register_view``, and ``note_view``, which shows the ``notes``: why shipped answers
+    are missing.
     """
 
     def __init__(
@@ -50,9 +50,9 @@ class PointExplorer(W.VBox):
         controls: Sequence[W.Widget],
         cells: Mapping[Any, Cell],
         calls: Mapping[Any, list[Call]],
-        note: str = "",
+        notes: Sequence[str] = (),
     ) -> None:
-        self.model, self.cells, self.note = model, cells, note
+        self.model, self.cells, self.notes = model, cells, tuple(notes)
         self.live: dict[tuple[Hashable, int], Live] = {}
         self._calls = dict(calls)
         self._drawing = threading.RLock()  # a run ends in a thread of its own
@@ -64,6 +64,7 @@ class PointExplorer(W.VBox):
             tooltip="Which trial is shown in full: each has a register of its own; they count from 0, as in the tables",
             **WIDE,
         )
+        self.note_view = W.HTML("".join(f'<div class="ctx-note">{html.escape(note)}</div>' for note in self.notes))
         views = (W.HTML() for _ in range(6))
         self.point_view, self.question, self.shipped_view, self.live_view, self.problem, self.register_view = views
         self.runner = Runner(self._prepare, self._show, label="Run", pace=model, clear=self._clear)
@@ -72,6 +73,7 @@ class PointExplorer(W.VBox):
         super().__init__(
             [
                 W.HBox([*controls, self.trial], layout=W.Layout(flex_flow="row wrap")),
+                self.note_view,
                 self.problem,
                 self.point_view,
                 self.question,
@@ -86,25 +88,25 @@ class PointExplorer(W.VBox):
     # What each explorer says of its experiment
 
     @property
-    @abstractmethod
     def point(self) -> Any:
         """The point that the controls ask for."""
+        raise NotImplementedError
 
-    @abstractmethod
     def make_calls(self, point: Any) -> list[Call]:
         """Return the calls of a point that was not given any, one a trial."""
+        raise NotImplementedError
 
-    @abstractmethod
     def title(self, call: Call) -> str:
         """Return in words where a call's point is."""
+        raise NotImplementedError
 
-    @abstractmethod
     def curves(self) -> str:
         """Return the curves over all points, the current one marked."""
+        raise NotImplementedError
 
-    @abstractmethod
     def without_cell(self) -> str:
         """Return which points have shipped answers, for one that has none."""
+        raise NotImplementedError
 
     # What is shown
 
@@ -155,9 +157,7 @@ class PointExplorer(W.VBox):
             text = f"<div>{self.title(call)}: {share_text(cell.counts)}</div>{kinds_bar(cell.counts)}"
             text += trial_marks(cell.answers, self.trial.value)
         else:
-            text = (
-                f"<div>{self.title(call)}: <b>no shipped results.</b> {html.escape(self.note or self.without_cell())}"
-            )
+            text = f"<div>{self.title(call)}: <b>no shipped results.</b> {html.escape(self.without_cell())}"
             text += " Run asks the model about the chosen trial.</div>"
         return (
             f'<div class="ctx-point" data-point="{html.escape(str(self.point), quote=True)}" style="display:flex;'
@@ -174,9 +174,9 @@ class PointExplorer(W.VBox):
             return f"<div>No shipped result of trial {self.trial.value} here; others have one.</div>"
         if not shipped.belongs_to(call):
             return (
-                f"<div>The shipped answer of this trial is about {html.escape(shipped.needle)} in line "
-                f"{shipped.row + 1}, and the list below about {html.escape(call.needle)} in line {call.row + 1}: these "
-                "results were made with other lists, so none of them belongs to this question.</div>"
+                f"<div>The shipped answer of this trial is about {html.escape(question_text(shipped))}; the list below "
+                f"is about {html.escape(question_text(call))}. These results were made with other lists, so none of "
+                "them belongs to this question.</div>"
             )
         score = Score(shipped.kind, None, shipped.found_row)
         return (

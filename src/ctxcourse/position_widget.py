@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import ipywidgets as W
 
 from ctxcourse import sweeps
-from ctxcourse.cell_view import Line, curve_svg
-from ctxcourse.errors import CourseError
+from ctxcourse.cell_view import Line, Point, curve_svg
 from ctxcourse.model.qwen import Model
 from ctxcourse.needle import DEPTHS
+from ctxcourse.needle_cells import fraction
 from ctxcourse.point_widget import WIDE, PointExplorer
-from ctxcourse.shipped import Answered, cells_by, trials_and_seed
+from ctxcourse.shipped import Answered, ShippedError, cells_by, results_or_reason, trials_and_seed
 from ctxcourse.sweeps import Call
 
 if TYPE_CHECKING:
@@ -27,14 +27,13 @@ class PositionExplorer(PointExplorer):
     ``results`` is a table of that experiment (one row a call), by default the one that came with the course;
     ``records`` is the length of its lists, by default what the table has first, else 25. Trials and seed are the
     table's, so that Run asks the very questions of its rows. Children by name: ``depth`` and those of
-    `PointExplorer`.
+    `PointExplorer`. Raises `ShippedError` for a table of other lists than lookalikes alone.
     """
 
     def __init__(self, model: Model, results: DataFrame | None = None, records: int | None = None) -> None:
-        frame, note = (results, "") if results is not None else shipped_results("position")
-        sizes = [] if frame is None else [int(size) for size in frame["records"].unique()]
-        self.records = records or (sizes[0] if sizes else 25)
+        frame, note = (results, "") if results is not None else results_or_reason("position")
         by_size_and_depth = {} if frame is None else cells_by(frame, _size_and_depth)
+        self.records = records or next((size for size, _ in by_size_and_depth), 25)
         cells = {depth: cell for (size, depth), cell in by_size_and_depth.items() if size == self.records}
         self.trials, self.seed = trials_and_seed(cells, trials=32)
         self.depth = W.FloatSlider(
@@ -50,7 +49,7 @@ class PositionExplorer(PointExplorer):
         calls: dict[float, list[Call]] = {}
         for call in sweeps.position(self.records, self.trials, DEPTHS, self.seed):
             calls.setdefault(call.depth, []).append(call)
-        super().__init__(model, [self.depth], cells, calls, note)
+        super().__init__(model, [self.depth], cells, calls, [note] if note else [])
 
     @property
     def point(self) -> float:
@@ -67,7 +66,7 @@ class PositionExplorer(PointExplorer):
 
     def curves(self) -> str:
         """Return the curve over all depths."""
-        line = Line("hits", sorted(self.cells.items(), key=lambda item: item[0]))
+        line = Line("hits", [Point(depth, fraction(depth), self.cells[depth]) for depth in sorted(self.cells)])
         current = (self.point, self.cells.get(self.point))
         return curve_svg([line], current, TICKS, "Share of hits by needle depth")
 
@@ -78,14 +77,9 @@ class PositionExplorer(PointExplorer):
 
 
 def _size_and_depth(answered: Answered) -> tuple[int, float]:
+    if answered.share != 1:
+        raise ShippedError(
+            f"trial {answered.trial} of these results has a share of lookalikes of {answered.share}; a needle's depth "
+            "is explored among lookalikes alone: keep the rows whose share is 1"
+        )
     return answered.records, answered.depth
-
-
-def shipped_results(name: str) -> tuple[DataFrame | None, str]:
-    """Return the results of an experiment that came with the course, or None and why there are none."""
-    from ctxcourse.results import load_results
-
-    try:
-        return load_results(name), ""
-    except CourseError as error:
-        return None, str(error)

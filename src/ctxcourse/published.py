@@ -28,11 +28,6 @@ class PublishedPosition(NamedTuple):
     words: str
 
     @property
-    def neither(self) -> int:
-        """Answers with nobody's number."""
-        return self.n - self.hits - self.other_record
-
-    @property
     def share(self) -> float:
         """The share of hits."""
         return self.hits / self.n
@@ -50,11 +45,9 @@ LENGTHS: tuple[PublishedLength, ...] = (
 )
 """The same with prompt sizes; where no share was given, ``share`` is None."""
 
+RECORDS = 25
 POSITION: dict[str, PublishedPosition] = {
     "first": PublishedPosition(32, 27, 1, "first position 27 of 32: five misses, one of them a neighbour's number"),
     "others": PublishedPosition(256, 51, 136, "the other eight depths: 205 misses in 256, 136 another record's number"),
 }
-"""25 records, 32 trials: the first of nine depths, and the eight others taken together."""
-
-CONTRAST: tuple[float, float] = (0.84, 0.19)
-"""The first position against the rest, as the source rounds it ("84 % against 19 %"; 51 of 256 is 19.9 %)."""
+"""Of a list of `RECORDS`, 32 trials: the first of nine depths, and the eight others taken together."""

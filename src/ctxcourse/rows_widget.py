@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import html
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import ipywidgets as W
 
 from ctxcourse import sweeps
 from ctxcourse.cell_view import kinds_bar, share_text
-from ctxcourse.model.answers import Cancelled, Completion
+from ctxcourse.model.answers import Completion
 from ctxcourse.model.qwen import Model
 from ctxcourse.model.tree import TokenTree
 from ctxcourse.needle import KINDS, NEW_TOKENS, SYMBOLS, Score
@@ -32,10 +32,11 @@ class Register(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The completions of a register's rows, None where a row has none yet, and the distinct tokens of its prompts."""
+    """What is known of a register: the completion of each row, None where it has none yet; those of the last run."""
 
     completions: list[Completion | None]
-    distinct_tokens: int
+    last_run: list[Completion]
+    distinct_tokens: int  # of the prompts of all rows together
 
 
 class EveryRow(W.VBox):
@@ -110,22 +111,25 @@ class EveryRow(W.VBox):
             tree = TokenTree()
             for prompt in prompts:
                 tree.insert(self.model.encode_prompt(prompt))
+            answered: dict[int, Completion] = {}
             try:
-                completions: Sequence[Completion | None] = self.model.complete_many(
-                    prompts, max_new_tokens=NEW_TOKENS, should_stop=should_stop, progress=False
+                self.model.complete_many(
+                    prompts,
+                    max_new_tokens=NEW_TOKENS,
+                    should_stop=should_stop,
+                    progress=False,
+                    finished=answered.__setitem__,
                 )
-            except Cancelled:
-                self._keep(register, [_remembered(self.model, prompt) for prompt in prompts], len(tree))
-                raise
-            self._keep(register, completions, len(tree))
+            finally:  # what was answered before a stop, or an error, has been computed and is shown
+                self._keep(register, answered, len(tree))
 
         return 0, work
 
-    def _keep(self, register: Register, completions: Sequence[Completion | None], distinct_tokens: int) -> None:
+    def _keep(self, register: Register, answered: Mapping[int, Completion], distinct_tokens: int) -> None:
         known = self.answers.get(register)
-        before = known.completions if known else [None] * len(completions)
-        newest = [new or old for new, old in zip(completions, before, strict=True)]
-        self.answers[register] = Answers(newest, distinct_tokens)
+        before = known.completions if known else [None] * register.records
+        newest = [answered.get(row, old) for row, old in enumerate(before)]
+        self.answers[register] = Answers(newest, list(answered.values()), distinct_tokens)
         self._draw()
 
 
@@ -136,30 +140,22 @@ def _calls(register: Register) -> list[Call]:
     return sweeps.rows(register.records, trials=1, seed=register.seed)
 
 
-def _remembered(model: Model, prompt: Any) -> Completion | None:
-    """Return the completion that the store has; a call that is to stop at once computes nothing."""
-    try:
-        return model.complete(prompt, max_new_tokens=NEW_TOKENS, should_stop=lambda: True, remember=True)
-    except Cancelled:
-        return None
-
-
 def _summary_html(known: Answers, scores: Sequence[Score]) -> str:
-    done = [one for one in known.completions if one]
-    asked = len(known.completions)
-    if not done:
-        return f"<div>Stopped before the first of {asked} answers was complete.</div>"
+    asked, run = len(known.completions), known.last_run
+    if not scores:
+        return f"<div>The run ended before the first of {asked} answers was complete.</div>"
     kinds = [score.kind for score in scores]
     counts = {kind: kinds.count(kind) for kind in KINDS}
-    missing = "" if len(done) == asked else f" {asked - len(done)} rows have no answer yet: the button asks these."
-    remembered = sum(one.remembered for one in done)
-    kept = f", {remembered} of {len(done)} answers from the completion store" if remembered else ""
-    given = sum(one.prompt_tokens for one in done)
+    missing = "" if len(scores) == asked else f" {asked - len(scores)} rows have no answer yet: the button asks these."
+    computed = [one for one in run if not one.remembered]
+    remembered = len(run) - len(computed)
+    kept = f", {remembered} of {len(run)} answers from the completion store" if remembered else ""
     return (
         f'<div class="ctx-rows" role="status" style="line-height:1.5">{share_text(counts)}.{missing}'
-        f"{kinds_bar(counts)}<div>{given:,} tokens in {len(done)} prompts; {known.distinct_tokens:,} distinct ones in "
-        f"all {asked} prompts; {sum(one.computed_tokens for one in done):,} computed in this run, "
-        f"{sum(one.new_tokens for one in done):,} new; {sum(one.seconds for one in done):.1f} seconds{kept}."
+        f"{kinds_bar(counts)}<div>This run answered {len(run)} of {asked} prompts, which have "
+        f"{sum(one.prompt_tokens for one in run):,} tokens; {known.distinct_tokens:,} distinct ones in all {asked} "
+        f"prompts; {sum(one.computed_tokens for one in computed):,} computed for these answers, "
+        f"{sum(one.new_tokens for one in computed):,} new; {sum(one.seconds for one in computed):.1f} seconds{kept}."
         "</div></div>"
     )
 

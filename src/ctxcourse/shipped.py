@@ -1,7 +1,7 @@
 """Answers that came with the course, by the point they belong to: what a widget shows without asking the model.
 
 A table has one row a call (see `ctxcourse.trials`); a widget asks for all trials of one point at a time, many times a
-second. What this module does not do: find the tables (see `ctxcourse.results`) or draw.
+second. What this module does not do: read the tables (see `ctxcourse.results`) or draw.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class ShippedError(CourseError, ValueError):
-    """A table that holds no answers: the message says which column is missing."""
+    """A table that does not hold what is asked of it: the message says what is missing, or what is too much."""
 
 
 class Answered(NamedTuple):
@@ -44,8 +44,8 @@ class Answered(NamedTuple):
     prompt_tokens: int
 
     def belongs_to(self, call: Call) -> bool:
-        """Return whether this is an answer to the very question of a call."""
-        return (self.needle, self.right, self.row) == (call.needle, call.right, call.row)
+        """Return whether this is an answer to the very question of a call: the same needle in the same lines."""
+        return _question(self) == _question(call)
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,36 @@ class Cell:
         return wilson(self.counts["hit"], self.n)
 
 
+def lookalikes(one: Answered | Call) -> int:
+    """Return how many of a list's lines are records like the needle's; shares that round to one number are one list.
+
+    >>> from ctxcourse.sweeps import interference
+    >>> [lookalikes(call) for call in interference((0, 1 / 8, 1 / 4), records=3, trials=1)]
+    [0, 0, 0]
+    """
+    return round(one.share * (one.records - 1))
+
+
+def question_text(one: Answered | Call) -> str:
+    """Return in words what was asked: all that tells two questions of the experiments apart.
+
+    >>> from ctxcourse.sweeps import volume
+    >>> question_text(volume((25,), trials=1)[0])
+    'INC-85748 (8493) in line 13 of 25 (0 of them lookalikes, seed 10000)'
+    """
+    alike = f"({lookalikes(one)} of them lookalikes, seed {one.seed})"
+    return f"{one.needle} ({one.right}) in line {one.row + 1} of {one.records} {alike}"
+
+
+def _question(one: Answered | Call) -> tuple[str, str, int, int, int, int]:
+    return one.needle, one.right, one.row, one.records, one.seed, lookalikes(one)
+
+
 def cells_by(frame: DataFrame, point: Callable[[Answered], K]) -> dict[K, Cell]:
     """Return the cells of a table with one row a call; ``point`` says to which of them an answer belongs.
 
-    Raises `ShippedError` for a table without the columns of `ctxcourse.trials`.
+    Raises `ShippedError` for a table without the columns of `ctxcourse.trials`, and where a trial has two questions in
+    one cell: one of the two answers would be lost.
     """
     names = ["experiment", *Answered._fields]
     missing = [name for name in names if name not in frame.columns]
@@ -92,10 +118,26 @@ def cells_by(frame: DataFrame, point: Callable[[Answered], K]) -> dict[K, Cell]:
     experiments: dict[K, str] = {}
     for experiment, *fields in zip(*values, strict=True):
         answered = Answered(*fields)
-        collected.setdefault(point(answered), {})[answered.trial] = answered
-        experiments.setdefault(point(answered), experiment)
+        key = point(answered)
+        other = collected.setdefault(key, {}).setdefault(answered.trial, answered)
+        if _question(other) != _question(answered):
+            raise ShippedError(
+                f"trial {answered.trial} has two questions in one place: {question_text(other)}; and "
+                f"{question_text(answered)}. Keep the rows of one design and one seed"
+            )
+        experiments.setdefault(key, experiment)
     provenance = frame.attrs.get("provenance", {})
     return {key: Cell(answers, experiments[key], provenance) for key, answers in collected.items()}
+
+
+def results_or_reason(name: str) -> tuple[DataFrame | None, str]:
+    """Return the results of an experiment that came with the course, or None and why there are none."""
+    from ctxcourse.results import load_results
+
+    try:
+        return load_results(name), ""
+    except CourseError as error:
+        return None, str(error)
 
 
 def trials_and_seed(cells: Mapping[Any, Cell], trials: int, seed: int = 1) -> tuple[int, int]:

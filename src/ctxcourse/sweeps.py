@@ -11,6 +11,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, TypeVar
 
 from ctxcourse import needle
@@ -223,9 +224,9 @@ def _registers(records: int, trials: int, seed: int) -> Iterator[tuple[int, Regi
 
 def checked_count(name: str, value: int, least: int, most: int) -> int:
     """Return a whole number within its bounds; raises `SweepError` with the argument's name and value."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= most:
         raise SweepError(f"{name}={value!r}: it is a whole number from {least} to {most:,}")
-    return value
+    return int(value)
 
 
 def _lengths(lengths: Sequence[int]) -> list[int]:
@@ -236,7 +237,7 @@ def checked_shares(name: str, values: Sequence[float]) -> list[float]:
     """Return distinct numbers from 0 to 1; raises `SweepError` with the argument's name and the value at fault."""
 
     def checked(value: float) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
             raise SweepError(f"{name}: {value!r} is no number; each is one from 0 to 1")
         if not 0 <= value <= 1:
             raise SweepError(f"{name}: {value!r} is out of range; each is a number from 0 to 1")

@@ -530,3 +530,8 @@ def test_every_answer_has_one_value_or_none_and_the_rest_of_the_text_after_it_is
     assert found is None or found in values
     if found is not None:
         assert first_value(f"{answer} {' '.join(values)}", values) == found
+
+
+def test_a_question_that_gives_its_answer_away_is_refused():
+    with pytest.raises(OwnError, match=r"line 3: the question 'Where is Bo \(12\)\?' holds the answer '12'"):
+        read_records("name,room\nAda,007\nBo (12),12\n", "{name} sits in room {room}.", "Where is {name}?", "room")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import pairwise
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -310,3 +311,10 @@ def test_filler_makes_prompts_as_long_as_lookalikes_do(records: int) -> None:
     for a, b in zip(looking, filled, strict=True):
         expected, found = count(a.messages()), count(b.messages())
         assert abs(found - expected) <= 0.03 * expected, (a.trial, expected, found)
+
+
+def test_numbers_of_a_table_are_taken_as_they_are():
+    table = pd.DataFrame({"records": [1, 3, 8], "share": [0.0, 0.5, 1.0]}).astype({"records": "Int64"})
+    assert sweeps.length(table["records"].unique(), trials=2) == sweeps.length((1, 3, 8), trials=2)
+    assert sweeps.length(table["records"].to_numpy(), trials=2) == sweeps.length((1, 3, 8), trials=2)
+    assert sweeps.interference(table["share"].to_numpy(), trials=2) == sweeps.interference((0, 0.5, 1), trials=2)

@@ -221,6 +221,7 @@ def table(content: list[dict[str, Any]], about: dict[str, Any] | None = None) ->
 @given(st.lists(rows, min_size=1, max_size=4), st.dictionaries(texts, texts | st.integers() | st.lists(floats)))
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_saved_is_loaded_unchanged(tmp_path: Path, content: list[Any], about: dict[str, Any]) -> None:
+    about |= {"calls": len(content), "model": "a model", "fingerprint": "m@1", "date": "2026-11-30T10:00:00+00:00"}
     frame = table(content, about)
     save(frame, tmp_path / "t.csv")
     back = load(tmp_path / "t.csv")
@@ -294,7 +295,8 @@ def test_files_that_are_missing_or_spoiled_are_named(
 @given(st.lists(rows, min_size=1, max_size=12), st.sampled_from([["depth"], ["row"], ["records", "share"], ["needle"]]))
 @settings(max_examples=40, deadline=None)
 def test_cells_agree_with_a_plain_recount(content: list[dict[str, Any]], by: list[str]) -> None:
-    for row in content:  # few values, so that cells hold several rows
+    for trial, row in enumerate(content):  # few values, so that cells hold several rows
+        row["trial"] = trial
         row["depth"], row["share"] = round(row["depth"]), round(row["share"])
         row["row"], row["records"], row["needle"] = row["row"] % 3, row["records"] % 2, row["needle"][:1]
     found = cells(table(content), by if len(by) > 1 else by[0])
@@ -373,7 +375,7 @@ def test_what_cannot_be_paired_is_refused(frame: pd.DataFrame) -> None:
     with pytest.raises(TrialsError, match="trial 0 has more than one call at records = 9"):
         compare(frame, "records", 9, 9)
     alone = answered({0.0: {1: True, 2: True}, 1.0: {2: True, 3: False}})
-    with pytest.raises(TrialsError, match="trial 1 was asked at only one of depth = 0"):
+    with pytest.raises(TrialsError, match=r"trial 1 \(seed 1\) was asked at only one of depth = 0"):
         compare(alone, "depth", 0, 1)
 
 
@@ -381,7 +383,9 @@ def test_what_cannot_be_paired_is_refused(frame: pd.DataFrame) -> None:
 
 
 def test_an_unknown_shipped_run_is_refused_with_those_there_are() -> None:
-    with pytest.raises(ResultsError, match=r"'positions'.*position, rows, length, volume, interference, grid"):
+    with pytest.raises(
+        ResultsError, match=r"'positions'.*position, rows, length, volume, interference, interference_90, grid"
+    ):
         load_results("positions")
 
 
@@ -389,3 +393,21 @@ def test_a_copy_without_the_files_says_so(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("ctxcourse.results.FOLDER", tmp_path)
     with pytest.raises(ResultsError, match="'grid' is not in"):
         load_results("grid")
+
+
+def test_a_call_that_occurs_twice_is_not_counted_twice(frame: pd.DataFrame) -> None:
+    with pytest.raises(TrialsError, match=r"holds one call twice .*trial 0"):
+        cells(pd.concat([frame, frame]), "depth")
+
+
+def test_registers_of_another_seed_are_no_pairs(frame: pd.DataFrame) -> None:
+    other = frame[frame["depth"] == 1.0].copy()
+    other["seed"] += 10_000
+    with pytest.raises(TrialsError, match="only one of depth"):
+        compare(pd.concat([frame[frame["depth"] == 0.0], other]), "depth", 0.0, 1.0)
+
+
+def test_a_part_of_a_run_is_not_saved_with_the_provenance_of_the_whole(frame: pd.DataFrame, tmp_path: Path) -> None:
+    with pytest.raises(TrialsError, match=r"provenance is that of \d+ calls, and the table has 9"):
+        save(frame[frame["trial"] == 0], tmp_path / "part")
+    assert list(tmp_path.iterdir()) == []

@@ -104,6 +104,15 @@ def test_answers_come_in_the_order_of_the_prompts(
     assert "Paris" in answers[-1].text
 
 
+def test_of_equal_prompts_the_store_keeps_the_one_that_was_computed(model: Model, store: CompletionStore) -> None:
+    model.forget()
+    model.complete_many([QUESTIONS[0]] * 3, NEW)
+    ids = model.encode_prompt([{"role": "user", "content": QUESTIONS[0]}])
+    kept = store.get(model.fingerprint, ids, {"decoding": "greedy", "max_new_tokens": NEW})
+    assert kept is not None
+    assert kept.seconds > 0
+
+
 def test_equal_prompts_are_answered_once(model: Model, expected: dict[str, Completion]) -> None:
     model.forget()
     first, other, second = model.complete_many([QUESTIONS[0], QUESTIONS[1], QUESTIONS[0]], NEW, remember=False)

@@ -189,6 +189,18 @@ def test_published_figures_can_be_left_out(plot):
     assert "published" not in picture.alt
 
 
+@pytest.mark.parametrize(
+    "plot",
+    [
+        lambda: position_plot(table(sweeps.position(records=8, trials=2), in_turn)),
+        lambda: length_plot(table(sweeps.volume(lengths=(1, 3, 8), trials=2), in_turn)),
+    ],
+    ids=["another number of records", "filler"],
+)
+def test_published_figures_do_not_stand_beside_another_design(plot):
+    assert "published" not in plot().alt
+
+
 def test_published_figures_are_in_the_alt_text():
     assert "first position 27 of 32" in position_plot(POSITION).alt
     assert "(51 hits)" in position_plot(POSITION).alt
@@ -418,10 +430,10 @@ def test_every_row_has_one_mark_of_its_kind():
     assert legend(axes) == ["✓ hit", "⇄ other record", "✗ neither"]
 
 
-def test_trials_and_rows_are_counted_from_one_and_their_hits_stand_beside_them():
+def test_trials_are_counted_from_zero_rows_from_one_and_their_hits_stand_beside_them():
     picture = rows_plot(EVERY_ROW)
     axes = picture.figure.axes[0]
-    assert labels(axes.yaxis) == ["1", "2", "3", "4"]
+    assert labels(axes.yaxis) == ["0", "1", "2", "3"]
     assert labels(axes.xaxis)[0] == "1"
     assert labels(axes.xaxis)[-1] == "25"
     for trial, text in enumerate(axes.texts[100:]):
@@ -429,7 +441,7 @@ def test_trials_and_rows_are_counted_from_one_and_their_hits_stand_beside_them()
         hits = int((asked["kind"] == HIT).sum())
         assert text.get_text().strip() == f"{hits} of 25"
         missed = ", ".join(str(row + 1) for row in asked[asked["kind"] == NEITHER]["row"])
-        assert f"trial {trial + 1}: {hits} of 25 hits" in picture.alt
+        assert f"trial {trial}: {hits} of 25 hits" in picture.alt
         assert f"neither at {missed}" in picture.alt
 
 

@@ -6,18 +6,20 @@ import re
 import threading
 from xml.etree import ElementTree
 
+import ipywidgets
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxcourse import sweeps, trials, widgets
-from ctxcourse.cell_view import Line, curve_svg, kinds_bar
+from ctxcourse.cell_view import Line, Point, curve_svg, kinds_bar
 from ctxcourse.errors import CourseError
 from ctxcourse.model.answers import Cancelled, Completion
 from ctxcourse.needle import DEPTHS, KINDS, SYMBOLS
 from ctxcourse.needle_widgets import EveryRow, LengthExplorer, PositionExplorer
+from ctxcourse.point_widget import PointExplorer
 from ctxcourse.register_view import lines_html
-from ctxcourse.shipped import ShippedError, cells_by
+from ctxcourse.shipped import Answered, ShippedError, cells_by
 from ctxcourse.sweeps import LENGTHS, SHARES
 
 PATIENCE = 20  # seconds until a test gives up on a thread
@@ -51,8 +53,20 @@ class Skimmer:
         [completion] = self.complete_many([prompt], max_new_tokens, remember, should_stop)
         return completion
 
-    def complete_many(self, prompts, max_new_tokens=64, remember=True, should_stop=lambda: False, progress=True):
-        return [self._answer(prompt, remember, should_stop) for prompt in prompts]
+    def complete_many(
+        self,
+        prompts,
+        max_new_tokens=64,
+        remember=True,
+        should_stop=lambda: False,
+        progress=True,
+        finished=lambda number, completion: None,
+    ):
+        completions = []
+        for number, prompt in enumerate(prompts):
+            completions.append(self._answer(prompt, remember, should_stop))
+            finished(number, completions[-1])
+        return completions
 
     def _answer(self, prompt, remember, should_stop):
         content = prompt[-1]["content"]
@@ -240,7 +254,7 @@ def test_without_results_this_is_said_and_run_works(position, model, monkeypatch
     monkeypatch.setattr("ctxcourse.results.load_results", missing)
     for explorer in (PositionExplorer(model), LengthExplorer(model)):
         assert "no shipped results" in explorer.point_view.value
-        assert "&lt;here&gt;" in explorer.point_view.value
+        assert "&lt;here&gt;" in explorer.note_view.value
         assert "ctx-shipped" not in explorer.shipped_view.value
         press(explorer)
         assert "Computed here" in explorer.live_view.value
@@ -268,6 +282,46 @@ def test_results_of_other_lists_are_not_taken_for_answers_to_these(position, sil
     assert len(marks(explorer)) == TRIALS
 
 
+def answered(call, **changed):
+    fields = {name: getattr(call, name) for name in Answered._fields if hasattr(call, name)}
+    told = {"answer": call.right, "kind": "hit", "found_row": call.row, "prompt_tokens": 9}
+    return Answered(**(fields | told | changed))
+
+
+def test_an_answer_belongs_to_the_same_needle_in_the_same_lines_only():
+    alike, filler = sweeps.length((25,), trials=1)[0], sweeps.volume((25,), trials=1)[0]
+    assert (alike.needle, alike.right, alike.row) == (filler.needle, filler.right, filler.row)
+    assert answered(filler).belongs_to(filler)
+    assert not answered(filler).belongs_to(alike)
+    for changed in ({"records": 26}, {"seed": 7}, {"needle": "INC-1"}, {"right": "0"}, {"row": 0}, {"share": 0.5}):
+        assert not answered(alike, **changed).belongs_to(alike)
+    low, lower = sweeps.interference((1 / 8, 0), records=3, trials=1)
+    assert low.lines == lower.lines
+    assert answered(low).belongs_to(lower)
+
+
+def test_a_trial_with_two_questions_in_one_place_is_refused(tables):
+    from pandas import concat
+
+    for first, second in (
+        (tables["length"], tables["volume"]),
+        (tables["volume"], trials.run(sweeps.volume(trials=1, seed=2), Skimmer())),
+    ):
+        with pytest.raises(ShippedError, match=r"trial 0 has two questions in one place: .*lookalikes.* and INC-"):
+            cells_by(concat([first, second]), lambda one: one.records)
+    grid = trials.run(sweeps.grid((8,), trials=1), Skimmer())
+    with pytest.raises(ShippedError, match=r"in line 1 of 8 .*in line 3 of 8"):
+        LengthExplorer(Skimmer(), results={"length": grid})
+    one_list = trials.run(sweeps.interference((0, 1 / 8), records=3, trials=2), Skimmer())
+    assert {key: cell.n for key, cell in cells_by(one_list, lambda one: one.records).items()} == {3: 2}
+
+
+def test_depths_are_explored_among_lookalikes_alone(tables, model):
+    for name in ("volume", "interference"):
+        with pytest.raises(ShippedError, match=r"share of lookalikes of 0.0.*keep the rows whose share is 1"):
+            PositionExplorer(model, results=tables[name])
+
+
 def test_the_seed_and_the_length_of_the_lists_are_those_of_the_results(model):
     frame = trials.run(sweeps.position(records=8, trials=2, seed=7), Skimmer())
     explorer = PositionExplorer(model, results=frame)
@@ -278,8 +332,9 @@ def test_the_seed_and_the_length_of_the_lists_are_those_of_the_results(model):
 
 
 def test_results_without_a_column_are_refused_by_name(position, model):
-    with pytest.raises(ShippedError, match="'kind'"):
-        PositionExplorer(model, results=position.drop(columns="kind"))
+    for name in ("kind", "records"):
+        with pytest.raises(ShippedError, match=f"'{name}'"):
+            PositionExplorer(model, results=position.drop(columns=name))
 
 
 def test_errors_are_shown_in_the_widget_and_gone_with_the_next_move(position, model):
@@ -362,6 +417,44 @@ def test_the_curve_over_the_shares_is_marked_at_the_length_where_they_were_varie
     assert alone.point_view.value.count("<svg") == 1
 
 
+def test_a_table_that_cannot_be_read_is_mentioned_though_another_has_cells(tables, silent, monkeypatch):
+    def one_missing(name):
+        if name == "volume":
+            raise CourseError("no volume <today>")
+        return tables.get(name, tables["interference"])
+
+    monkeypatch.setattr("ctxcourse.results.load_results", one_missing)
+    explorer = LengthExplorer(silent)
+    assert marks(explorer)
+    assert "no volume &lt;today&gt;" in explorer.note_view.value
+    assert explorer.note_view in explorer.children
+    assert LengthExplorer(silent, results=tables).note_view.value == ""
+
+
+def test_a_table_by_an_unknown_name_is_refused_with_the_names(tables, model):
+    with pytest.raises(ShippedError, match="'lenght'; the names are length, volume, interference, interference_90"):
+        LengthExplorer(model, results={"lenght": tables["length"]})
+
+
+def test_the_cell_of_the_filler_curve_keeps_its_square_and_the_alt_text_names_each_place(tables, silent):
+    explorer = LengthExplorer(silent, results=tables)
+    explorer.length.value = 25
+    drawn = {}
+    for share in (0.0, 0.5, 1.0):
+        explorer.share.value = share
+        by_length, by_share = map(
+            ElementTree.fromstring, re.findall(r"<svg.*?</svg>", explorer.point_view.value.replace("&nbsp;", " "))
+        )
+        drawn[share] = len(by_length.findall("circle"))
+    assert drawn == {0.0: len(LENGTHS) + 2, 0.5: len(LENGTHS) + 3, 1.0: len(LENGTHS) + 2}  # the key, the ring, a point
+    for name in ("length", "volume"):
+        here = tables[name][tables[name]["records"] == 25]
+        said = by_length.get("aria-label").split("; ")[name == "volume"]
+        assert f"{(here['kind'] == 'hit').mean():.0%} at 25" in said
+    half = tables["interference"][tables["interference"]["share"] == 0.5]
+    assert f"{(half['kind'] == 'hit').mean():.0%} at 12 of 24" in by_share.get("aria-label")
+
+
 # Every row
 
 
@@ -379,6 +472,7 @@ def test_every_row_is_asked_in_one_go_and_painted_by_its_kind(model):
     for tokens in ("tokens_in_prompts", "distinct_tokens"):
         assert f"{about[tokens]:,}" in widget.summary.value
     assert f"{9 * 7} computed" in widget.summary.value
+    assert "answered 9 of 9 prompts" in widget.summary.value
     for answer, found in zip(answers["answer"], answers["found_row"], strict=True):
         assert f"<code>{answer}</code>" in widget.register_view.value
         assert found in (0, 1, 7, 8)
@@ -396,10 +490,13 @@ def test_stop_keeps_what_was_answered_and_the_next_run_asks_the_rest(model):
     assert widget.runner.status.value == "Stopped."
     assert [bool(kind) for kind in kinds_of_lines(widget)] == [True] * 4 + [False] * 5
     assert "5 rows have no answer yet" in widget.summary.value
+    assert "answered 4 of 9 prompts" in widget.summary.value
+    assert f"{4 * 7} computed for these answers, {4 * 4} new; 1.0 seconds." in widget.summary.value
     model.may_answer = threading.Semaphore(100)
     press(widget)
     assert len(model.computed) == len(set(model.computed)) == 9
     assert all(kinds_of_lines(widget))
+    assert f"{5 * 7} computed for these answers, {5 * 4} new" in widget.summary.value
     assert "4 of 9 answers from the completion store" in widget.summary.value
     assert "no answer yet" not in widget.summary.value
 
@@ -415,6 +512,22 @@ def test_what_is_on_the_page_stays_when_a_second_run_is_stopped_and_the_store_is
     assert widget.runner.wait(PATIENCE)
     assert kinds_of_lines(widget) == painted
     assert all(painted)
+    assert "of 3 hits" in widget.summary.value
+    assert "no answer yet" not in widget.summary.value
+
+
+def test_what_was_answered_before_an_error_is_shown(model):
+    widget = EveryRow(model, records=4)
+    model.may_answer = threading.Semaphore(2)
+    widget.runner.run_button.click()
+    while len(model.computed) < 2:
+        assert widget.runner.running
+    model.failure = RuntimeError("no room")
+    model.may_answer.release()
+    assert widget.runner.wait(PATIENCE)
+    assert "no room" in widget.runner.status.value
+    assert [bool(kind) for kind in kinds_of_lines(widget)] == [True] * 2 + [False] * 2
+    assert f"{2 * 7} computed" in widget.summary.value
 
 
 def test_stopped_before_the_first_answer_says_so(model):
@@ -483,10 +596,42 @@ def test_the_lessons_functions_return_the_widgets(model):
         assert isinstance(made, kind)
 
 
+def test_widgets_can_be_made_after_all_others_were_closed(position, tables, model):
+    for kind, results in ((PositionExplorer, [position]), (LengthExplorer, [tables]), (EveryRow, [])):
+        first = kind(model, *results)
+        ipywidgets.Widget.close_all()
+        second = kind(model, *results)
+        for before, after in zip(controls(first), controls(second), strict=True):
+            assert after.layout is not before.layout
+            assert after.comm is not None
+            assert after.layout.comm is not None
+    explorer = PositionExplorer(model, position)
+    assert explorer.depth.layout is not explorer.trial.layout
+    assert explorer.depth.layout.width == explorer.trial.layout.width == "30em"
+
+
+def test_an_explorer_has_to_say_what_its_points_are(position, model):
+    class Unfinished(PointExplorer):
+        pass
+
+    explorer = PositionExplorer(model, position)
+    unfinished = Unfinished(model, [], explorer.cells, explorer._calls)
+    assert "NotImplementedError" in unfinished.problem.value
+    for ask in (
+        lambda: unfinished.point,
+        lambda: unfinished.make_calls(0),
+        lambda: unfinished.title(explorer.call),
+        unfinished.curves,
+        unfinished.without_cell,
+    ):
+        with pytest.raises(NotImplementedError):
+            ask()
+
+
 @pytest.mark.parametrize("kind", [PositionExplorer, LengthExplorer])
 def test_every_shipped_answer_is_to_the_very_question_that_run_would_ask(kind, silent):
     explorer = kind(silent)
-    assert explorer.note == ""
+    assert explorer.notes == ()
     for point, cell in explorer.cells.items():
         for trial, answered in cell.answers.items():
             call = explorer._calls[point][trial]
@@ -516,14 +661,17 @@ def test_the_bar_is_as_long_as_the_shares(numbers):
 
 def test_curves_are_well_formed_and_hold_every_point_inside(position):
     cells = cells_by(position, lambda answered: answered.depth)
-    line = Line("hits <all>", sorted(cells.items()))
-    for current in ((0.5, cells[0.5]), (0.3, None), None):
+    line = Line("hits <all>", [Point(depth, f"depth {depth}", cells[depth]) for depth in sorted(cells)])
+    elsewhere = cells_by(position[position["depth"] == 0], lambda answered: answered.depth)[0.0]
+    for current, marks_of_it in (((0.5, cells[0.5]), 1), ((0.3, elsewhere), 2), ((0.3, None), 0), (None, 0)):
         drawn = ElementTree.fromstring(
             curve_svg([line, line._replace(dashed=True)], current, ((0, "0"), (1, "1")), "&")
         )
         width, height = float(drawn.get("width")), float(drawn.get("height"))
         circles, squares = drawn.findall("circle"), drawn.findall("rect")[1:]
-        assert len(circles) == len(cells) + 1 + (2 if current and current[1] else 0)
+        assert len(circles) == len(cells) + 1 + marks_of_it
+        told = [f"{cells[depth].share:.0%} at depth {depth}" for depth in sorted(cells)]
+        assert drawn.get("aria-label") == f"&: hits <all>, {', '.join(told)}; hits <all>, {', '.join(told)}"
         assert len(squares) == len(cells) + 1
         assert len(drawn.findall("line[@class='current']")) == (current is not None)
         assert all(0 < float(c.get("cx")) < width and 0 < float(c.get("cy")) < height for c in circles)

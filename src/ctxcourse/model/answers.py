@@ -29,7 +29,8 @@ class Completion:
 
     ``prompt_tokens`` were given to it, ``computed_tokens`` of them were computed for this answer: fewer where a prefix
     was known from before or is shared with another prompt of the same call, and none where the whole answer was
-    ``remembered`` by the completion store. ``new_tokens`` were generated (``new_ids``), in ``seconds``; prompts that
+    ``remembered`` by the completion store (``seconds`` is then the look-up's), or is that of an equal prompt of the
+    same call. ``new_tokens`` were generated (``new_ids``), in ``seconds``; prompts that
     are computed together share the time by the rows each of them had. ``stop_reason`` is ``"stop"`` where the model
     ended its answer and ``"length"`` where the limit did. ``fingerprint`` names the weights.
     """

@@ -32,7 +32,7 @@ class Piece:
 
 @dataclass
 class Seen:
-    """Rows ``first`` to ``last`` of a pass, all of which see the keys ``start`` to ``end`` of a block."""
+    """Rows from ``first`` up to but not ``last``, which all see a block's keys from ``start`` up to but not ``end``."""
 
     first: int
     last: int

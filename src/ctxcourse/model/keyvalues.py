@@ -1,4 +1,4 @@
-"""Memory for keys and values: blocks of a known size, handed out in spans, and never more than a stated limit.
+"""Memory for keys and values: blocks of a known size, handed out in spans; `Prefixes` decides how much is kept.
 
 A span is a run of tokens that lie one after the other in one block. A span may have room behind it, into which the
 tokens that follow it can be written, so that a growing conversation stays in one piece.

@@ -2,7 +2,7 @@
 
 A step of decoding multiplies a few rows by every weight of the model, and its time is that of reading them; reading a
 prompt multiplies hundreds of rows, and its time is that of arithmetic. With weights in oneDNN's own layout both are
-faster than with torch's products: ``benchmarks/products.py`` measures them. The numbers are float32 all the way.
+as fast as with torch's products or faster: ``benchmarks/products.py`` measures them. All numbers are float32.
 """
 
 from __future__ import annotations

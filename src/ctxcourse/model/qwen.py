@@ -92,12 +92,14 @@ class Model:
         What this process has computed of the prompt before, as part of any other, is not computed again:
         ``computed_tokens`` says how much was. ``should_stop`` is asked between pieces of work; when it says yes, the
         call ends with :class:`Cancelled`. With ``remember``, the completion store is looked into first, and keeps the
-        answer.
+        answer for calls with the same ``max_new_tokens``. Room for all new tokens is reserved before the first, at the
+        cost of what was computed for other prompts: ask for what you need.
 
         Raises:
-            PromptError: this is no prompt, or (WindowError) it does not fit the window with its answer; nothing has
-                been computed.
+            PromptError: this is no prompt, ``max_new_tokens`` is no whole number from 1 up, or (WindowError) the prompt
+                does not fit the window with its answer; nothing has been computed.
             Cancelled: ``should_stop`` said so.
+            BusyError: the call comes from within another, or in a forked process.
         """
         ids = prompt_ids(self.tokenizer, self.config.vocab_size, prompt, tools)
         [completion] = self._answered([ids], max_new_tokens, remember, should_stop, progress=False)
@@ -110,13 +112,20 @@ class Model:
         remember: bool = True,
         should_stop: Callable[[], bool] = lambda: False,
         progress: bool = True,
+        finished: Callable[[int, Completion], None] | None = None,
     ) -> list[Completion]:
         """Answer many prompts, each prefix that they share computed once, and return their completions in order.
 
-        The texts are those of plain greedy decoding, up to rounding where two tokens are as good as equal. A prompt is
-        what ``complete`` takes, or a pair of it and its tools. Finished completions go into the completion store one
-        by one, so that an interrupted call continues where it stopped; ``remember=False`` leaves the store alone. A
-        bar shows the progress in tokens of a call that takes longer than two seconds, unless ``progress`` is false.
+        Once, as far as memory keeps it; and a network whose attention cannot be packed (see
+        ``supports_packing``) is asked plainly, one prompt after the other. The texts are those of plain greedy
+        decoding, up to rounding where two tokens are as good as equal. A prompt is what ``complete`` takes, or
+        a pair of it and its tools. Finished completions go into the completion store one by one, so that an
+        interrupted call continues where it stopped; ``remember=False`` leaves the store alone. A bar shows the
+        progress in tokens of a call that takes longer than two seconds, unless ``progress`` is false.
+        ``finished(number, completion)`` is called once for each prompt as soon as it is answered, remembered
+        ones included; numbers count the prompts from 0. It may not ask the model itself. What it or
+        ``should_stop`` raises ends the call and drops every computed prefix; what is finished stays in the
+        store.
 
         Raises:
             PromptError: something is no prompt, or (WindowError) does not fit the window; nothing has been computed.
@@ -128,7 +137,7 @@ class Model:
             prompt_ids(self.tokenizer, vocabulary, prompt, tools, which(number, len(pairs)))
             for number, (prompt, tools) in enumerate(pairs)
         ]
-        return self._answered(ids, max_new_tokens, remember, should_stop, progress)
+        return self._answered(ids, max_new_tokens, remember, should_stop, progress, finished)
 
     def _answered(
         self,
@@ -137,6 +146,7 @@ class Model:
         remember: bool,
         should_stop: Callable[[], bool],
         progress: bool,
+        finished: Callable[[int, Completion], None] | None = None,
     ) -> list[Completion]:
         limit = whole_number(max_new_tokens)
         if limit is None or limit < 1:
@@ -146,34 +156,46 @@ class Model:
         settings = {"decoding": "greedy", "max_new_tokens": limit}
         store = self.store if remember else None
         done: dict[int, Completion] = {}
+
+        def keep(number: int, completion: Completion) -> None:
+            done[number] = completion
+            if finished is not None:
+                finished(number, completion)
+
         for number, prompt in enumerate(ids if store else []):
             started = time.perf_counter()
             found = store.get(self.fingerprint, prompt, settings)  # type: ignore[union-attr]
             if found is not None:
                 seconds = time.perf_counter() - started
                 answer = Answer(list(found.new_ids), found.stop_reason, seconds=seconds)
-                done[number] = self._completion(answer, len(prompt), remembered=True)
+                keep(number, self._completion(answer, len(prompt), remembered=True))
         missing = [number for number in range(len(ids)) if number not in done]
 
-        def finished(index: int, answer: Answer) -> None:
+        def computed(index: int, answer: Answer) -> None:
             number = missing[index]
-            done[number] = self._completion(answer, len(ids[number]))
-            if store is not None:
+            if store is not None and answer.computed_tokens:  # of equal prompts, the one that was computed
                 stored = StoredCompletion(tuple(answer.new_ids), answer.stop_reason, answer.seconds)
                 store.put(self.fingerprint, ids[number], settings, stored)
+            keep(number, self._completion(answer, len(ids[number])))
 
         if missing:
             with self._alone(), _bar(self.engine, [ids[n] for n in missing], limit, progress) as advance:
-                self.engine.run([ids[n] for n in missing], limit, finished, should_stop, advance)
+                self.engine.run([ids[n] for n in missing], limit, computed, should_stop, advance)
         return [done[number] for number in range(len(ids))]
 
     def pending_tokens(self, prompt: Prompt, tools: Sequence[Message] | None = None) -> int:
-        """Return how many tokens of a prompt :meth:`complete` would compute now; the rest is known from before."""
+        """Return how many tokens of a prompt :meth:`complete` would compute now; the rest is known from before.
+
+        Raises `PromptError` for what is no prompt.
+        """
         ids = prompt_ids(self.tokenizer, self.config.vocab_size, prompt, tools)
         return max(1, len(ids) - (self._engine.computed(ids) if self._engine else 0))
 
     def forget(self) -> None:
-        """Drop the prefixes that were computed in this process; the completion store keeps its answers."""
+        """Drop the prefixes that were computed in this process; the completion store keeps its answers.
+
+        Raises `BusyError` from within a call.
+        """
         with self._alone():
             if self._engine is not None:
                 self._engine.forget()
