@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from ctxcourse.cli_common import ModelName, clear_errors
+from ctxcourse.cli_experiment import experiment_app
 from ctxcourse.cli_needle import needle_app
 from ctxcourse.errors import CourseError
 
@@ -24,6 +25,7 @@ app.add_typer(model_app, name="model")
 cache_app = typer.Typer(no_args_is_help=True, help="Describe or clear the completions that are remembered on the disk.")
 app.add_typer(cache_app, name="cache")
 app.add_typer(needle_app, name="needle")
+app.add_typer(experiment_app, name="experiment")
 
 
 @app.command()

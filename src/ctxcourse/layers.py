@@ -39,6 +39,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "toolset",
         "catalogues",
         "scaffolding",
+        "tool_calls",
     ),
     # the only importer of torch and transformers
     "model": ("model",),
@@ -55,7 +56,9 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "own_answers",
         "own_table",
         "own_templates",
+        "tables",
         "trials",
+        "experiments",
         "results",
         "published",
         "shipped",
@@ -79,6 +82,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "position_widget",
         "register_view",
         "rows_widget",
+        "experiment_plots",
+        "toolbox_widgets",
         "prompt_html",
         "learn",
         "mistakes",
@@ -87,7 +92,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     ),
     "grading": ("grading",),
     "authoring": ("authoring",),
-    "top": ("cli", "cli_cells", "cli_common", "cli_needle", "__init__"),
+    "top": ("cli", "cli_cells", "cli_common", "cli_experiment", "cli_needle", "__init__"),
 }
 
 BELOW: dict[str, tuple[str, ...]] = {

@@ -14,21 +14,29 @@ from ctxcourse.needle_widgets import EveryRow, LengthExplorer, PositionExplorer
 from ctxcourse.plots import Picture, budget_bar
 from ctxcourse.prompt_html import prompt_view
 from ctxcourse.running import Runner, ShouldStop, Work, cost_text
+from ctxcourse.tokens import Counter
+from ctxcourse.toolbox_widgets import QUERY, HistoryExplorer, OrderExplorer, ToolBudgetExplorer
 
 __all__ = [
     "AskBox",
     "BudgetExplorer",
     "EveryRow",
+    "HistoryExplorer",
     "LengthExplorer",
     "NeedleExplorer",
+    "OrderExplorer",
     "PositionExplorer",
+    "ToolBudgetExplorer",
     "ask_box",
     "budget_explorer",
     "every_row",
+    "history_explorer",
     "length_explorer",
     "needle_explorer",
+    "order_explorer",
     "position_explorer",
     "prompt_view",
+    "tool_budget_explorer",
 ]
 
 WINDOWS = (4_096, 8_192, 32_768, 128_000, 200_000, 1_000_000)
@@ -50,7 +58,7 @@ class AskBox(W.VBox):
     ) -> None:
         self.model, self.max_new_tokens = model, max_new_tokens
         self.completion: Completion | None = None
-        wide = {"layout": W.Layout(width="46em"), "style": {"description_width": "9em"}}
+        wide = {"layout": {"width": "46em"}, "style": {"description_width": "9em"}}
         self.system = W.Text(
             value=system,
             description="System message",
@@ -174,7 +182,7 @@ class BudgetExplorer(W.VBox):
             self.problem.value = html.escape(f"{type(error).__name__}: {error}")
 
 
-_WIDE: dict[str, Any] = {"style": {"description_width": "10.5em"}, "layout": W.Layout(width="29em")}
+_WIDE: dict[str, Any] = {"style": {"description_width": "10.5em"}, "layout": {"width": "29em"}}
 
 
 def _slider(description: str, value: int, top: int, step: int) -> W.IntSlider:
@@ -239,6 +247,25 @@ def length_explorer(model: Model) -> LengthExplorer:
 def every_row(model: Model) -> EveryRow:
     """Return a register all of whose rows are asked at the press of a button."""
     return EveryRow(model)
+
+
+def order_explorer(documents: int = 10) -> OrderExplorer:
+    """Return the order explorer: where each rank of some documents stands in the prompt, order by order.
+
+    >>> order_explorer(documents=5).ranks()
+    [1, 3, 5, 4, 2]
+    """
+    return OrderExplorer(documents)
+
+
+def history_explorer(counter: Counter | None = None, budget: int = 1_200) -> HistoryExplorer:
+    """Return the history explorer: what each compressor keeps of a conversation within a budget of tokens."""
+    return HistoryExplorer(counter, budget)
+
+
+def tool_budget_explorer(counter: Counter | None = None, query: str = QUERY, budget: int = 600) -> ToolBudgetExplorer:
+    """Return the tool budget explorer: which of fifty tools a query gets within a budget of rendered tokens."""
+    return ToolBudgetExplorer(counter, query, budget)
 
 
 def ask_box(

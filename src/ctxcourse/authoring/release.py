@@ -22,6 +22,7 @@ from ctxcourse.errors import CourseError
 
 LEFT_OUT = (
     "lessons",
+    "lessons_draft",
     "solutions",
     "tests",
     "submissions",
