@@ -8,6 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from ctxcourse.catalogues import SIZES, catalogue, load_keywords, load_tools
+from ctxcourse.errors import CourseError
 from ctxcourse.intent import intent
 from ctxcourse.messages import normalise_tools
 from ctxcourse.samples import load_sample
@@ -124,6 +125,11 @@ def test_the_files_are_samples_like_any_other(name):
     request = load_sample(name)
     assert request.messages == []
     assert {tool["function"]["name"] for tool in request.tools} <= set(ALL.names)
+
+
+def test_files_that_hold_no_conversation_are_no_samples():
+    with pytest.raises(CourseError, match=r"no sample conversation 'documents'\. There are: coding_session, "):
+        load_sample("documents")
 
 
 # What they cost with the course's tokenizer

@@ -220,12 +220,14 @@ def test_cells_count_hits_and_say_how_much_was_kept(frame: pd.DataFrame) -> None
     assert ((found["low"] <= found["hit"] / 20) & (found["hit"] / 20 <= found["high"])).all()
 
 
-def test_provenance_has_both_batches(frame: pd.DataFrame) -> None:
+def test_provenance_is_that_of_the_questions_and_says_what_the_summaries_were(frame: pd.DataFrame) -> None:
     about = frame.attrs["provenance"]
-    assert (about["experiment"], about["calls"], about["summary_calls"]) == ("compress", 80, 20)
+    assert (about["experiment"], about["calls"], about["summaries"]["calls"]) == ("compress", 80, 20)
     spent = frame["spent_tokens"].sum() - sum(len(document.text[-300:]) for document in DOCUMENTS)
-    assert about["tokens_in_prompts"] == frame["prompt_tokens"].sum() + spent
-    assert about["arguments"] == {"documents": 20, "strategies": list(STRATEGIES), "summary_tokens": 150}
+    assert about["tokens_in_prompts"] == frame["prompt_tokens"].sum()
+    assert about["summaries"]["tokens_in_prompts"] == about["summaries"]["computed_tokens"] == spent
+    assert about["summaries"]["remembered"] == 0
+    assert about["arguments"] == {"documents": 20, "strategies": list(STRATEGIES)}
     assert about["command"] == "ctxcourse experiment compress"
 
 
@@ -266,5 +268,7 @@ def test_a_real_model_is_asked_and_a_stopped_run_goes_on(small: Model) -> None:
     assert first.attrs["provenance"]["fingerprint"] == small.fingerprint
     again = run(asked, small, progress=False)
     assert_frame_equal(again, first)
-    assert again.attrs["provenance"]["remembered"] == 10
+    about = again.attrs["provenance"]
+    assert about["remembered"] == about["calls"] == 8
+    assert about["summaries"]["remembered"] == about["summaries"]["calls"] == 2
     assert again.attrs["provenance"]["computed_tokens"] == 0

@@ -126,8 +126,8 @@ def run(
     """Let the model write the summaries, then ask it all questions, and return one row a call, with provenance.
 
     All summaries are one batch (at most 150 new tokens), all questions another (24); both greedy. Finished answers are
-    in the completion store at once: an interrupted run goes on where it stopped when it is called again. In the
-    provenance, ``calls`` are the questions and ``summary_calls`` the summaries; tokens are those of both.
+    in the completion store at once: an interrupted run goes on where it stopped when it is called again. The
+    provenance is that of the questions, one a row; ``summaries`` in it says what the first batch was.
 
     Raises `TableError` without calls, and what `Model.complete_many` raises.
     """
@@ -150,18 +150,24 @@ def run(
     about = provenance(
         "compress",
         model,
-        map(model.encode_prompt, [*summary_prompts, *prompts]),
-        [*answered, *completions],
+        map(model.encode_prompt, prompts),
+        completions,
         max_new_tokens=NEW_TOKENS,
         seed=0,  # nothing is drawn
         arguments={
             "documents": len({call.document for call in calls}),
             "strategies": list(dict.fromkeys(call.strategy for call in calls)),
-            "summary_tokens": SUMMARY_TOKENS,
         },
         seconds=time.perf_counter() - began,
         command=command,
-    ) | {"calls": len(completions), "summary_calls": len(answered)}
+    )
+    about["summaries"] = {
+        "max_new_tokens": SUMMARY_TOKENS,
+        "calls": len(answered),
+        "tokens_in_prompts": sum(completion.prompt_tokens for completion in answered),
+        "computed_tokens": sum(completion.computed_tokens for completion in answered),
+        "remembered": sum(completion.remembered for completion in answered),
+    }
     rows = [
         _row(call, text, completion, summaries, model)
         for call, text, completion in zip(calls, texts, completions, strict=True)

@@ -26,11 +26,17 @@ def load_sample(name: str = "coding_session") -> Request:
         CourseError: there is no such sample; the message lists those there are.
     """
     folder = files(__package__)
-    names = sorted(f.name.removesuffix(".json") for f in folder.iterdir() if f.name.endswith(".json"))
-    if name not in names:
-        raise CourseError(f"There is no sample {name!r}. There are: {', '.join(names)}.")
-    content = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    return Request(content["messages"], content["tools"])
+    content = {
+        file.name.removesuffix(".json"): json.loads(file.read_text(encoding="utf-8"))
+        for file in folder.iterdir()
+        if file.name.endswith(".json")
+    }
+    samples = {
+        stem: held for stem, held in content.items() if isinstance(held, dict) and {"messages", "tools"} <= set(held)
+    }
+    if name not in samples:
+        raise CourseError(f"There is no sample conversation {name!r}. There are: {', '.join(sorted(samples))}.")
+    return Request(samples[name]["messages"], samples[name]["tools"])
 
 
 def read_request(path: str | Path) -> Request:
