@@ -222,7 +222,7 @@ def test_a_message_larger_than_the_budget_is_cut_between_characters(counter, tex
         return
     assert made.tokens_after <= budget
     assert (text * times).startswith(made.messages[0]["content"])
-    assert made.messages[0]["content"].strip()
+    assert made.messages[0]["content"].strip() or not text.strip()
     assert made.dropped == 1
 
 
