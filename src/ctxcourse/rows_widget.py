@@ -13,7 +13,7 @@ from ctxcourse import sweeps
 from ctxcourse.cell_view import kinds_bar, share_text
 from ctxcourse.model.answers import Completion
 from ctxcourse.model.qwen import Model
-from ctxcourse.model.tree import TokenTree
+from ctxcourse.model.tree import distinct_tokens
 from ctxcourse.needle import KINDS, NEW_TOKENS, SYMBOLS, Score
 from ctxcourse.pictures import OUTCOME_COLOURS
 from ctxcourse.point_widget import WIDE
@@ -108,9 +108,7 @@ class EveryRow(W.VBox):
         prompts = [call.messages() for call in _calls(register)]
 
         def work(should_stop: ShouldStop) -> None:
-            tree = TokenTree()
-            for prompt in prompts:
-                tree.insert(self.model.encode_prompt(prompt))
+            distinct = distinct_tokens(map(self.model.encode_prompt, prompts))
             answered: dict[int, Completion] = {}
             try:
                 self.model.complete_many(
@@ -121,7 +119,7 @@ class EveryRow(W.VBox):
                     finished=answered.__setitem__,
                 )
             finally:  # what was answered before a stop, or an error, has been computed and is shown
-                self._keep(register, answered, len(tree))
+                self._keep(register, answered, distinct)
 
         return 0, work
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctxcourse.errors import CourseError
-from ctxcourse.model.tree import TokenTree
+from ctxcourse.model.tree import distinct_tokens
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -129,9 +129,6 @@ def provenance(
     ``prompts`` are the token ids of all calls, from which the distinct tokens are counted: those that would be
     computed if every shared prefix were computed once. ``command`` is what would repeat the run.
     """
-    distinct = TokenTree()
-    for ids in prompts:
-        distinct.insert(ids)
     return {
         "experiment": experiment,
         "model": model.label,
@@ -142,7 +139,7 @@ def provenance(
         "arguments": dict(arguments),
         "calls": len(completions),
         "tokens_in_prompts": sum(completion.prompt_tokens for completion in completions),
-        "distinct_tokens": len(distinct),
+        "distinct_tokens": distinct_tokens(prompts),
         "computed_tokens": sum(completion.computed_tokens for completion in completions),
         "remembered": sum(completion.remembered for completion in completions),
         "seconds": round(seconds, 1),

@@ -6,7 +6,7 @@ prompt leaves it. Nothing here knows of a network.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ctxcourse.model.keyvalues import Span
 
@@ -153,3 +153,15 @@ def shared(tokens: Sequence[int], ids: Sequence[int], position: int = 0) -> int:
         if tokens[index] != ids[position + index]:
             return index
     return length
+
+
+def distinct_tokens(prompts: Iterable[Sequence[int]]) -> int:
+    """Return how many tokens would be computed if every prefix that prompts share were computed once.
+
+    >>> distinct_tokens([[1, 2, 3], [1, 2, 4], [1, 2]])
+    4
+    """
+    tree = TokenTree()
+    for ids in prompts:
+        tree.insert(ids)
+    return len(tree)
