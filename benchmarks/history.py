@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ctxcourse import load_tokenizer
-from ctxcourse.compressors import Truncation
+from ctxcourse.history.compressors import Truncation
 
 try:
     from langchain_core.messages import AIMessage, HumanMessage, trim_messages

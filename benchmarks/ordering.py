@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from ctxcourse.dedup import dedup
-from ctxcourse.ordering import best_first, reorder
-from ctxcourse.relevance import words
+from ctxcourse.retrieval.dedup import dedup
+from ctxcourse.retrieval.ordering import best_first, reorder
+from ctxcourse.retrieval.relevance import words
 
 PAGE = Path(__file__).with_suffix(".md")
 PEERS = ("llama-index-core", "haystack-ai", "langchain-community", "datasketch")

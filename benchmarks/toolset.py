@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from ctxcourse import load_tokenizer
-from ctxcourse.catalogues import catalogue
-from ctxcourse.ordering import best_first
-from ctxcourse.toolset import Toolset
+from ctxcourse.retrieval.ordering import best_first
+from ctxcourse.tools.catalogues import catalogue
+from ctxcourse.tools.toolset import Toolset
 
 PAGE = Path(__file__).with_suffix(".md")
 ROWS = [(50, 2_000), (200, 2_000), (1_000, 500), (1_000, 2_000), (1_000, 8_000)]

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ctxcourse.needle_plots import length_plot, position_plot
-from ctxcourse.needle_widgets import LengthExplorer, PositionExplorer
+from ctxcourse.plots.curves import length_plot, position_plot
 from ctxcourse.results import load_results
+from ctxcourse.widgets import LengthExplorer, PositionExplorer
 
 ROOT = Path(__file__).resolve().parent.parent
 DRAWN = 5  # times that a figure is drawn
@@ -90,7 +90,7 @@ def move_in_page(moved: Iterable[Slider]) -> None:
     sys.path.insert(0, str(ROOT))
     from tests.browser.lab_page import lab_page, notebook_of
 
-    start = "from ctxcourse import load_model\nfrom ctxcourse.needle_widgets import *"
+    start = "from ctxcourse import load_model\nfrom ctxcourse.widgets import *"
     for slider in moved:
         setting = f"widget.{slider.start[0]}.value = {slider.start[1]!r}\n" if slider.start else ""
         shown = f"widget = {slider.explorer}(load_model())\n{setting}widget"

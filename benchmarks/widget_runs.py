@@ -13,7 +13,7 @@ from ctxcourse.model.answers import Completion
 from ctxcourse.model.artefacts import DEFAULT_MODEL
 from ctxcourse.model.weights import ensure_model
 from ctxcourse.needle import NEW_TOKENS
-from ctxcourse.needle_widgets import PositionExplorer
+from ctxcourse.widgets import PositionExplorer
 
 GOALS = {8: (3.0, 1.5), 25: (8.0, 5.0)}  # seconds by records: cold, and after a move of the needle
 TRIALS = 5

@@ -25,7 +25,7 @@ from widget_runs import TRIALS, Run, live_runs
 
 from ctxcourse import load_model
 from ctxcourse.model.artefacts import DEFAULT_MODEL
-from ctxcourse.needle_widgets import PositionExplorer
+from ctxcourse.widgets import PositionExplorer
 
 PAGE = Path(__file__).with_suffix(".md")
 MOVE_GOAL = 150  # ms

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from ctxcourse import sweeps, trials
 from ctxcourse.cli import app
 from ctxcourse.loading import load_model
 from ctxcourse.model.completions import CompletionStore
-from ctxcourse.pictures import Picture
+from ctxcourse.needle import sweeps, trials
+from ctxcourse.plots.pictures import Picture
 from tests.small_model import write_small_model
 
 CELL = ["prompt_tokens", "n", "hits", "other_record", "neither", "low", "high"]

@@ -30,13 +30,13 @@ IGNORED = {
     },
     "notebooks/05_needle_position.ipynb": {
         "from ctxcourse.widgets import position_explorer": "a widget",
-        "from ctxcourse.trials import cells, compare, run": "times",
+        "from ctxcourse.needle.trials import cells, compare, run": "times",
         "from ctxcourse.widgets import every_row": "a widget",
         "from ctxcourse.quiz import quiz": "a widget",
-        "from ctxcourse.own import read_records": "live answers",
+        "from ctxcourse.needle.own import read_records": "live answers",
     },
     "notebooks/06_needle_length.ipynb": {
-        "from ctxcourse.trials import cells, run": "times",
+        "from ctxcourse.needle.trials import cells, run": "times",
         'cells(live, "records")': "live answers",
         'both = live.merge(length, on=["trial", "records"], suffixes=("", "_shipped"))': "live answers",
         "from ctxcourse.widgets import length_explorer": "a widget",

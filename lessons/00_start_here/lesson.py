@@ -67,7 +67,7 @@ hello = [{"role": "user", "content": "Hi"}]
 model.count_text("Hi"), model.count_prompt(hello)
 
 # %% jupyter={"outputs_hidden": true}
-from ctxcourse.prompt_html import prompt_view
+from ctxcourse.widgets import prompt_view
 
 prompt_view(model, hello)
 

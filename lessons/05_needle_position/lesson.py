@@ -17,7 +17,7 @@ FULL = False  # True: ask all 288 questions here, and use your answers below ins
 
 # %%
 from ctxcourse import load_model, needle
-from ctxcourse.needle_plots import position_plot
+from ctxcourse.plots import position_plot
 from ctxcourse.results import load_results
 
 model = load_model()
@@ -80,7 +80,7 @@ sweep[sweep["trial"] == trial][["depth", "right", "answer", "kind"]].set_index("
 # nonsense. It stands in the list, in somebody else's line:
 
 # %%
-from ctxcourse import sweeps
+from ctxcourse.needle import sweeps
 
 wrong = mixed_up[mixed_up["trial"] == trial].iloc[0]
 call = next(c for c in sweeps.position() if (c.trial, c.depth) == (trial, wrong["depth"]))
@@ -134,7 +134,7 @@ position_explorer(model)
 # before, up to the line where the needle was or will be, and this beginning is not computed again.
 
 # %% tags=["nbval-ignore-output"]
-from ctxcourse.trials import cells, compare, run
+from ctxcourse.needle.trials import cells, compare, run
 
 live = run(sweeps.position(trials=32 if FULL else 2), model)
 both = live.merge(sweep, on=["trial", "depth"], suffixes=(" here", " shipped"))
@@ -350,7 +350,7 @@ neither[["trial", "depth", "right", "answer"]].assign(**{"stands in": stands_in}
 # The needle need not move. One can leave a list as it is and ask for each of its rows in turn:
 
 # %%
-from ctxcourse.needle_plots import rows_plot
+from ctxcourse.plots import rows_plot
 
 every = load_results("rows")
 rows_plot(every)
@@ -399,7 +399,7 @@ every_row(model)
 # | design | 25 records, nine depths, 32 trials, 12 new tokens, greedy | the same, with records and a sentence pattern of our own |
 
 # %%
-from ctxcourse.published import POSITION
+from ctxcourse.needle.published import POSITION
 
 place = sweep["depth"].eq(0).map({True: "first", False: "others"})
 yours = {cell.place: cell for cell in cells(sweep.assign(place=place), "place").itertuples()}
@@ -489,7 +489,7 @@ quiz("05_needle_position")
 # 3. Put the file's name in place of the table below, and run. Every row is asked once; the list as you have it is read once.
 
 # %% tags=["nbval-ignore-output"]
-from ctxcourse.own import read_records
+from ctxcourse.needle.own import read_records
 
 people = ["Ada Brandt", "Ada Brand", "Ben Okafor", "Mia Lund", "Mia Lindt", "Jon Vik", "Ira Sen", "Eva Roth"]
 rooms = ["B-204", "B-240", "C-017", "A-311", "A-113", "C-107", "B-042", "A-301"]

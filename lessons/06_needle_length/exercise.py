@@ -11,7 +11,7 @@
 
 # %% tags=["setup"]
 from ctxcourse.learn import case, check, hint
-from ctxcourse.pictures import INK, Picture, canvas
+from ctxcourse.plots.pictures import INK, Picture, canvas
 from ctxcourse.stats import wilson
 
 # %% [markdown]

@@ -15,7 +15,7 @@
 FULL = False  # True: seven lengths (five published, two ours), 20 trials each: 140 calls, some twenty minutes on two cores
 
 # %%
-from ctxcourse.needle_plots import length_plot
+from ctxcourse.plots import length_plot
 from ctxcourse.results import load_results
 
 length = load_results("length")
@@ -60,7 +60,8 @@ length_plot(length)
 # %%
 import pandas as pd
 
-from ctxcourse import load_model, published, sweeps
+from ctxcourse import load_model
+from ctxcourse.needle import published, sweeps
 
 model = load_model()
 calls = sweeps.length()
@@ -87,7 +88,7 @@ calls[1].messages()[1]["content"].splitlines()
 # whether the number will be somebody else's or nobody's. The answers are folded away behind the dots.
 
 # %% tags=["nbval-ignore-output"]
-from ctxcourse.trials import cells, run
+from ctxcourse.needle.trials import cells, run
 
 chosen = sweeps.length() if FULL else [*sweeps.length((1, 3, 8, 25), trials=3), *sweeps.length((90,), trials=1)]
 live = run(chosen, model)
@@ -182,7 +183,7 @@ list(calls[0].lines)
 # 90 lines whose share of lookalikes goes from 0 to 1.
 
 # %% jupyter={"outputs_hidden": true}
-from ctxcourse.needle_plots import interference_plot
+from ctxcourse.plots import interference_plot
 
 volume, interference = load_results("volume"), load_results("interference_90")
 interference_plot(length, volume, interference)
@@ -202,7 +203,7 @@ interference_plot(length, volume, interference)
 # right in one of the two lists and wrong in the other?
 
 # %%
-from ctxcourse.trials import compare
+from ctxcourse.needle.trials import compare
 
 together = pd.concat([length, volume])
 pairs = {n: compare(together[together["records"] == n], "experiment", "volume", "length") for n in (8, 25, 50, 90, 140)}
@@ -232,7 +233,7 @@ pd.DataFrame(pairs.values(), index=pd.Index(pairs, name="lines")).rename(columns
 # one is records.
 
 # %%
-from ctxcourse.needle_plots import heat_map
+from ctxcourse.plots import heat_map
 
 grid = load_results("grid")
 heat_map(grid)
@@ -285,7 +286,7 @@ length_explorer(model)
 
 # %% tags=["nbval-ignore-output"]
 from ctxcourse import needle
-from ctxcourse.own import read_records
+from ctxcourse.needle.own import read_records
 
 records = pd.DataFrame([vars(record) for record in needle.register(records=50, seed=10_000).records])
 wordings = {

@@ -16,7 +16,7 @@
 FULL = False  # True: all six arrangements of all twenty lists, as shipped: 120 calls, about half an hour on two cores
 
 # %%
-from ctxcourse.experiment_plots import order_plot
+from ctxcourse.plots import order_plot
 from ctxcourse.results import load_results
 
 shipped = load_results("order")
@@ -104,7 +104,7 @@ pd.DataFrame({"MPT-30B-Instruct (published)": keys_mpt, "LongChat-13B (published
 # back:
 
 # %%
-from ctxcourse.ordering import reorder
+from ctxcourse.retrieval import reorder
 
 reorder([1, 2, 3, 4, 5]), reorder([1, 2, 3, 4])
 
@@ -152,7 +152,7 @@ by_turns([1, 2, 3, 4, 5]), by_turns([1, 2, 3, 4])
 # Words like *the* and *is* are left out, since they say nothing of a topic:
 
 # %%
-from ctxcourse.relevance import bm25_scores, query_words, relevant, word_overlap
+from ctxcourse.retrieval import bm25_scores, query_words, relevant, word_overlap
 
 query = "Why is the payments shard slow?"
 documents = [
@@ -209,7 +209,7 @@ table.sort_values("BM25", ascending=False, kind="stable").round(2)
 
 # %%
 from ctxcourse import load_model
-from ctxcourse.dedup import dedup
+from ctxcourse.retrieval import dedup
 
 model = load_model()
 found = dedup(documents, scores, count=model.count_text)
@@ -331,7 +331,7 @@ counts.assign(prompt_tokens=counts["prompt_tokens"].round().astype(int)).round(2
 # drawn*. That makes five tests, and so the last column multiplies each p by five.
 
 # %%
-from ctxcourse.trials import compare
+from ctxcourse.needle.trials import compare
 
 remedies = [name for name in order.ARRANGEMENTS if name != "as drawn"]
 tested = pd.DataFrame([compare(shipped, "arrangement", name, "as drawn") for name in remedies], index=remedies)
@@ -468,8 +468,8 @@ dropped = [(drop.document[:40], drop.because_of[:40]) for drop in unique.dropped
 #    top, in the middle and at the end of the list; without `trials` it is up to 32.
 
 # %% tags=["nbval-ignore-output"]
-from ctxcourse.own import read_records
-from ctxcourse.trials import cells, run
+from ctxcourse.needle.own import read_records
+from ctxcourse.needle.trials import cells, run
 
 rooms = pd.DataFrame(
     {

@@ -13,9 +13,9 @@
 
 # %% tags=["setup"]
 from ctxcourse import load_tokenizer
-from ctxcourse.key_sentences import key_sentences
+from ctxcourse.history import key_sentences
 from ctxcourse.learn import case, check, hint
-from ctxcourse.sentences import split_sentences
+from ctxcourse.history import split_sentences
 from ctxcourse.tokens import truncate
 
 tok = load_tokenizer()
@@ -172,7 +172,7 @@ check(
 ### BEGIN HIDDEN TESTS
 from ctxcourse import load_tokenizer
 from ctxcourse.grading.remote import StudentError
-from ctxcourse.key_sentences import key_sentences
+from ctxcourse.history import key_sentences
 from ctxcourse.tokens import truncate
 
 NAMES = {"strategy", "ratio", "holds", "found", "spent", "refused"}

@@ -16,7 +16,7 @@ FULL = False  # True: ask about all twenty documents here (100 calls), and use y
 
 # %%
 from ctxcourse import load_model
-from ctxcourse.experiment_plots import compress_plot
+from ctxcourse.plots import compress_plot
 from ctxcourse.results import load_results
 
 model = load_model()
@@ -66,7 +66,7 @@ len(session), len(steps), model.count_prompt(session)
 # **Truncation** keeps the newest whole steps that fit a budget of tokens. The system message stays.
 
 # %%
-from ctxcourse.compressors import Elision, RollingSummary, SlidingWindow, Truncation
+from ctxcourse.history import Elision, RollingSummary, SlidingWindow, Truncation
 
 made = Truncation(budget=600).compress(session, model)
 made.tokens_before, made.tokens_after, len(made.messages), made.notes
@@ -105,7 +105,7 @@ print(made.tokens_after, made.notes)
 # of its length.
 
 # %%
-from ctxcourse.key_sentences import key_sentences
+from ctxcourse.history import key_sentences
 from ctxcourse.samples.documents import load_documents
 
 documents = load_documents()
@@ -125,7 +125,7 @@ first.question, first.answer
 # tests of the course it is a function of one line.
 
 # %% tags=["nbval-ignore-output"]
-from ctxcourse.summaries import Metered, summary_prompt
+from ctxcourse.history import Metered, summary_prompt
 
 
 def summarise(prompt):
@@ -181,7 +181,7 @@ made.tokens_after, made.spent_tokens, made.notes
 # summariser answers.
 
 # %%
-from ctxcourse.summaries import recursive_summary
+from ctxcourse.history import recursive_summary
 
 book = "It rained on the third day, and nobody had brought a coat. " * 200
 summary = recursive_summary(book, lambda prompt: "It rained.", chunk_tokens=400, target_tokens=20, counter=model)

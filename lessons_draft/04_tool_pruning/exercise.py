@@ -10,7 +10,7 @@
 
 # %% tags=["setup"]
 from ctxcourse import load_tokenizer
-from ctxcourse.catalogues import load_tools
+from ctxcourse.tools import load_tools
 from ctxcourse.learn import case, check, hint
 
 tok = load_tokenizer()
@@ -116,7 +116,7 @@ check(
 
 # %% tags=["hidden-tests"] question="affordable"
 ### BEGIN HIDDEN TESTS
-from ctxcourse.catalogues import load_tools
+from ctxcourse.tools import load_tools
 from ctxcourse.grading.remote import StudentError
 
 

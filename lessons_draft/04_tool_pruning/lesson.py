@@ -16,8 +16,8 @@ FULL = False  # True: ask all 320 questions of the experiment here, and use your
 
 # %%
 from ctxcourse import catalogue_cost, load_tokenizer
-from ctxcourse.catalogues import load_tools
-from ctxcourse.pictures import INK, PART_STYLES, Picture, canvas
+from ctxcourse.tools import load_tools
+from ctxcourse.plots.pictures import INK, PART_STYLES, Picture, canvas
 
 tok, tools = load_tokenizer(), load_tools()
 cost = catalogue_cost(tools, tok)
@@ -89,7 +89,7 @@ cost.preamble + sum(cost.per_tool.values()), cost.total, whole
 # %%
 import pandas as pd
 
-from ctxcourse.catalogues import catalogue
+from ctxcourse.tools import catalogue
 
 pd.set_option("display.max_colwidth", None)
 trimmed = catalogue().trimmed()
@@ -128,7 +128,7 @@ names = list(cost.per_tool)
 # How it was done is not said, so one can only make guesses and test them. Here are ten ways to arrive at a “fixed part”.
 
 # %%
-from ctxcourse.scaffolding import scaffolding_hypotheses
+from ctxcourse.tools import scaffolding_hypotheses
 
 pd.Series(scaffolding_hypotheses(tools, tok), name="tokens").to_frame()
 
@@ -223,7 +223,7 @@ sizes.assign(spared=1 - sizes["tokens"] / cost.total).round(2)
 # team's table has `test`. What does a table find that looks whether a keyword is *in* the request? And one that looks for whole words?
 
 # %% jupyter={"outputs_hidden": true}
-from ctxcourse.intent import intent
+from ctxcourse.retrieval import intent
 
 words = {"testing": ["test", "tests"], "logs": ["log", "logs"]}
 asked = "What is the latest on the login problem?"
@@ -234,7 +234,7 @@ asked = "What is the latest on the login problem?"
 # fifty tools this time: the twelve, and thirty-eight neighbours of the sort that a real team has, in nine categories.
 
 # %%
-from ctxcourse.catalogues import load_keywords
+from ctxcourse.tools import load_keywords
 
 big, keywords = catalogue(50), load_keywords()
 requests = [
@@ -260,7 +260,7 @@ pd.DataFrame(columns, index=requests)
 # something is missing: the model will say that it has no way to look. What helps is a set of tools that are always there,
 
 # %%
-from ctxcourse.toolset import Toolset
+from ctxcourse.tools import Toolset
 
 careful = Toolset(big.tools, big.categories, always_include=["get_service_status", "search_tickets"])
 careful.by_category(intent(requests[2], keywords)).names
@@ -270,7 +270,7 @@ careful.by_category(intent(requests[2], keywords)).names
 # nothing. A name that no tool has is refused, by the way, and with a suggestion. It is the error that the agent above would have needed:
 
 # %%
-from ctxcourse.toolset import ToolsetError
+from ctxcourse.tools import ToolsetError
 
 try:
     catalogue().select(["read_log"])
@@ -314,7 +314,7 @@ tool_budget_explorer(tok)
 
 # %% jupyter={"outputs_hidden": true}
 from ctxcourse.experiments import tools as experiment
-from ctxcourse.tool_costs import ToolCosts
+from ctxcourse.tools import ToolCosts
 
 calls, costs = experiment.calls(selections=["selected"]), ToolCosts(tok)
 offered = experiment.offered(calls, costs)
@@ -356,7 +356,7 @@ live[["tools", "task", "wanted", "called", "outcome"]]
 # or hurt? And will selection make up for the size of the catalogue?
 
 # %% jupyter={"outputs_hidden": true}
-from ctxcourse.experiment_plots import tools_plot
+from ctxcourse.plots import tools_plot
 from ctxcourse.results import load_results
 
 results = live if FULL else load_results("tools")

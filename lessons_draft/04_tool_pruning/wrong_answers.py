@@ -237,14 +237,14 @@ def affordable(tools, scores, needs, budget, tok):  # a need that is not there i
 
 # %% question="lean" fails="test_kinds" says="optional keeps none"
 def lean(tool):  # the package's own trimming, with parameter prose: every parameter keeps a sentence
-    from ctxcourse.tool_text import trim_prose
+    from ctxcourse.tools.text import trim_prose
 
     return trim_prose(tool, sentences=1, parameters=True)
 
 
 # %% question="lean" fails="test_kinds" says="Required keeps a sentence"
 def lean(tool):  # the package's own trimming: no parameter keeps any
-    from ctxcourse.tool_text import trim_prose
+    from ctxcourse.tools.text import trim_prose
 
     return trim_prose(tool)
 

@@ -2,7 +2,7 @@
 
 A table is a CSV file that any program reads, and its provenance a JSON file beside it; in memory the provenance stands
 in ``frame.attrs["provenance"]``. What this module does not do: say what an experiment's columns are (each says its
-own, see `ctxcourse.trials`) or run one.
+own, see `ctxcourse.needle.trials`) or run one.
 """
 
 from __future__ import annotations

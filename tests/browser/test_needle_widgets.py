@@ -11,8 +11,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from ctxcourse import sweeps
-from ctxcourse.needle import KINDS, SYMBOLS
+from ctxcourse.needle import KINDS, SYMBOLS, sweeps
 
 from .lab_page import PAGE_SECONDS, LabPage, notebook_of
 
@@ -22,9 +21,9 @@ WAIT = PAGE_SECONDS * 1000
 START = (
     "import tempfile\n"
     "from pathlib import Path\n"
-    "from ctxcourse import load_model, sweeps, trials\n"
+    "from ctxcourse import load_model\nfrom ctxcourse.needle import sweeps, trials\n"
     "from ctxcourse.model.completions import CompletionStore\n"
-    "from ctxcourse.needle_widgets import EveryRow, LengthExplorer, PositionExplorer\n"
+    "from ctxcourse.widgets import EveryRow, LengthExplorer, PositionExplorer\n"
     "model = load_model()\n"
     "folder = tempfile.TemporaryDirectory()\n"
     "model.store = CompletionStore(Path(folder.name) / 'completions.sqlite3')  # nothing is remembered from before"

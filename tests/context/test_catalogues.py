@@ -7,16 +7,16 @@ import re
 import pytest
 from jsonschema import Draft202012Validator
 
-from ctxcourse.catalogues import SIZES, catalogue, load_keywords, load_tools
 from ctxcourse.errors import CourseError
-from ctxcourse.intent import intent
+from ctxcourse.history.sentences import split_sentences
 from ctxcourse.messages import normalise_tools
+from ctxcourse.retrieval.intent import intent
 from ctxcourse.samples import load_sample
-from ctxcourse.scaffolding import PUBLISHED, scaffolding_hypotheses
-from ctxcourse.sentences import split_sentences
 from ctxcourse.tokens import catalogue_cost
-from ctxcourse.tool_text import property_names, trim_prose
-from ctxcourse.toolset import ToolsetError
+from ctxcourse.tools.catalogues import SIZES, catalogue, load_keywords, load_tools
+from ctxcourse.tools.scaffolding import PUBLISHED, scaffolding_hypotheses
+from ctxcourse.tools.text import property_names, trim_prose
+from ctxcourse.tools.toolset import ToolsetError
 
 ALL = catalogue(50)
 TWELVE = [

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ctxcourse.compressors import Elision, RollingSummary, SlidingWindow, Truncation
 from ctxcourse.history import HistoryError, joined, parted
+from ctxcourse.history.compressors import Elision, RollingSummary, SlidingWindow, Truncation
+from ctxcourse.history.rolling import HEADING
 from ctxcourse.messages import MessageError, check_pairs, normalise, steps, turns
-from ctxcourse.rolling import HEADING
 
 from .strategies import conversations, texts
 

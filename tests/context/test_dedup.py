@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxcourse.dedup import Dedup, dedup
-from ctxcourse.ordering import DocumentsError, best_first
-from ctxcourse.relevance import words
+from ctxcourse.retrieval.dedup import Dedup, dedup
+from ctxcourse.retrieval.ordering import DocumentsError, best_first
+from ctxcourse.retrieval.relevance import words
 
 from .strategies import texts
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ctxcourse import messages
 from ctxcourse.errors import CourseError
-from ctxcourse.history import (
+from ctxcourse.history.protocol import (
     Compressed,
     HistoryError,
     checked_size,

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcourse.errors import CourseError
-from ctxcourse.intent import IntentError, intent
-from ctxcourse.relevance import fold
+from ctxcourse.retrieval.intent import IntentError, intent
+from ctxcourse.retrieval.relevance import fold
 
 from .strategies import texts
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcourse.errors import CourseError
-from ctxcourse.ordering import DocumentsError, best_first, rank, reorder
+from ctxcourse.retrieval.ordering import DocumentsError, best_first, rank, reorder
 
 NAN = float("nan")
 scores_of_any_kind = st.lists(

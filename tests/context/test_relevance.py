@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxcourse.ordering import DocumentsError, rank, reorder
-from ctxcourse.relevance import STOP_WORDS, bm25_scores, fold, query_words, relevant, word_overlap, words
+from ctxcourse.retrieval.ordering import DocumentsError, rank, reorder
+from ctxcourse.retrieval.relevance import STOP_WORDS, bm25_scores, fold, query_words, relevant, word_overlap, words
 
 from .strategies import texts
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxcourse.history import HistoryError
-from ctxcourse.key_sentences import key_sentences
+from ctxcourse.history.key_sentences import key_sentences
+from ctxcourse.history.sentences import split_sentences
 from ctxcourse.messages import MessageError
-from ctxcourse.sentences import split_sentences
 
 from .strategies import texts
 

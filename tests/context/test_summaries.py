@@ -7,8 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ctxcourse.history import HistoryError
-from ctxcourse.messages import MessageError
-from ctxcourse.summaries import (
+from ctxcourse.history.summaries import (
     INSTRUCTIONS,
     Metered,
     SummaryError,
@@ -17,6 +16,7 @@ from ctxcourse.summaries import (
     summary_prompt,
     transcript,
 )
+from ctxcourse.messages import MessageError
 
 from .strategies import texts
 

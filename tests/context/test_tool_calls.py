@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcourse.messages import MessageError
-from ctxcourse.tool_calls import ToolCall, parse_tool_calls
+from ctxcourse.tools.calls import ToolCall, parse_tool_calls
 
 CALL = '{"name": "get_ticket", "arguments": {"ticket": "INC-1", "limit": 3}}'
 READ = ToolCall("get_ticket", {"ticket": "INC-1", "limit": 3})

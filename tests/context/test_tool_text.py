@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from ctxcourse.messages import MessageError, normalise_tools
-from ctxcourse.tool_text import ToolTextError, property_names, search_text, trim_prose
+from ctxcourse.tools.text import ToolTextError, property_names, search_text, trim_prose
 
 from .strategies import catalogues, texts
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxcourse.messages import MessageError
-from ctxcourse.ordering import DocumentsError, best_first
-from ctxcourse.relevance import bm25_scores, word_overlap
+from ctxcourse.retrieval.ordering import DocumentsError, best_first
+from ctxcourse.retrieval.relevance import bm25_scores, word_overlap
 from ctxcourse.tokens import catalogue_cost
-from ctxcourse.tool_search import near_names
-from ctxcourse.tool_text import search_text
-from ctxcourse.toolset import ToolCosts, Toolset, ToolsetError
+from ctxcourse.tools.search import near_names
+from ctxcourse.tools.text import search_text
+from ctxcourse.tools.toolset import ToolCosts, Toolset, ToolsetError
 
 from .strategies import catalogues, conversations
 

@@ -18,8 +18,8 @@ from ctxcourse.experiments import compress
 from ctxcourse.experiments.compress import STRATEGIES, TABLE, CompressCall, budget, calls, cells, compressed, run
 from ctxcourse.model.answers import Cancelled, Completion
 from ctxcourse.model.qwen import Model
+from ctxcourse.needle.sweeps import SweepError
 from ctxcourse.samples.documents import PLACES, Document, load_documents
-from ctxcourse.sweeps import SweepError
 from ctxcourse.tables import TableError
 from tests.small_model import write_small_model
 

@@ -12,14 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
-from ctxcourse import load_model, needle, trials
+from ctxcourse import load_model, needle
 from ctxcourse.experiments import EXPERIMENTS, ExperimentError, experiment, table_of
 from ctxcourse.experiments.order import ARRANGEMENTS, TABLE, OrderCall, arranged, calls, cells, run
 from ctxcourse.model.answers import Cancelled
 from ctxcourse.model.qwen import Model
+from ctxcourse.needle import trials
+from ctxcourse.needle.sweeps import SweepError
 from ctxcourse.results import RESULTS, ResultsError, load_results, shipped_results
 from ctxcourse.stats import mcnemar, wilson
-from ctxcourse.sweeps import SweepError
 from ctxcourse.tables import Table, TableError, counted
 from tests.small_model import write_small_model
 

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from ctxcourse import load_model, load_tokenizer
-from ctxcourse.catalogues import SIZES, catalogue
 from ctxcourse.experiments import tools
 from ctxcourse.experiments.tools import BUDGET, OUTCOMES, TABLE, ToolsCall, calls, cells, offered, outcome, run
 from ctxcourse.model.answers import Cancelled, Completion
 from ctxcourse.model.qwen import Model
+from ctxcourse.needle.sweeps import SweepError
 from ctxcourse.samples.tool_tasks import ToolTask, load_tool_tasks
-from ctxcourse.sweeps import SweepError
 from ctxcourse.tables import TableError
-from ctxcourse.tool_costs import ToolCosts
-from ctxcourse.toolset import Toolset
+from ctxcourse.tools.catalogues import SIZES, catalogue
+from ctxcourse.tools.costs import ToolCosts
+from ctxcourse.tools.toolset import Toolset
 from tests.context.conftest import SmallCounter
 from tests.small_model import write_small_model
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from ctxcourse import load_tokenizer
 from ctxcourse.errors import CourseError
-from ctxcourse.filler import SENTENCES, FillerError, filler
 from ctxcourse.needle import LONGEST, SENTENCE, numbers, register
-from ctxcourse.owners import OWNERS
+from ctxcourse.needle.filler import SENTENCES, FillerError, filler
+from ctxcourse.needle.owners import OWNERS
 
 lengths = st.integers(0, len(SENTENCES))
 seeds = st.integers(0, 10**9)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ctxcourse import needle
 from ctxcourse.errors import CourseError
 from ctxcourse.needle import Record, Register, RegisterError, classify, first_extension, numbers, register
-from ctxcourse.owners import OWNERS
+from ctxcourse.needle.owners import OWNERS
 
 lengths = st.integers(1, needle.LONGEST)
 seeds = st.integers(0, 10_000)

@@ -6,7 +6,7 @@ import pytest
 
 from ctxcourse import load_model, load_tokenizer, needle
 from ctxcourse.model.answers import Cancelled
-from ctxcourse.owners import OWNERS
+from ctxcourse.needle.owners import OWNERS
 
 pytestmark = pytest.mark.model
 

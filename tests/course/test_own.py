@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from ctxcourse.errors import CourseError
 from ctxcourse.needle import DEPTHS
-from ctxcourse.own import OwnCall, OwnError, first_value, read_records
-from ctxcourse.sweeps import Call, SweepError
+from ctxcourse.needle.own import OwnCall, OwnError, first_value, read_records
+from ctxcourse.needle.sweeps import Call, SweepError
 
 SENTENCE, QUESTION = "{name} sits in room {room}.", "In which room is {name}? Answer with the room and nothing else."
 ROOMS = "name,room\nAnn,12\nAnn Marie,123\nBo,007\nCleo,NA\n"

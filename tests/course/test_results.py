@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from ctxcourse import load_model, load_tokenizer, sweeps
+from ctxcourse import load_model, load_tokenizer
 from ctxcourse.model.artefacts import find_artefact
 from ctxcourse.model.weights import find_model
-from ctxcourse.needle import NEW_TOKENS
+from ctxcourse.needle import NEW_TOKENS, sweeps
+from ctxcourse.needle.sweeps import Call
 from ctxcourse.results import RESULTS, ResultsError, load_results
-from ctxcourse.sweeps import Call
 
 DESIGNS: dict[str, Callable[..., Sequence[Call]]] = {
     "position": sweeps.position,

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxcourse import needle, sweeps
+from ctxcourse import needle
 from ctxcourse.errors import CourseError
-from ctxcourse.needle import DEPTHS, numbers, register
-from ctxcourse.sweeps import Call, SweepError
+from ctxcourse.needle import DEPTHS, numbers, register, sweeps
+from ctxcourse.needle.sweeps import Call, SweepError
 
 DESIGNS = {
     "position": lambda **more: sweeps.position(trials=2, **more),

@@ -17,12 +17,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
-from ctxcourse import load_model, needle, stats, sweeps
+from ctxcourse import load_model, needle, stats
 from ctxcourse.model.answers import Cancelled, Completion
 from ctxcourse.model.qwen import Model
-from ctxcourse.needle import KINDS
+from ctxcourse.needle import KINDS, sweeps
+from ctxcourse.needle.trials import COLUMNS, TableError, cells, compare, load, run, save
 from ctxcourse.results import ResultsError, load_results
-from ctxcourse.trials import COLUMNS, TrialsError, cells, compare, load, run, save
 from tests.small_model import write_small_model
 
 
@@ -141,7 +141,7 @@ def test_provenance_counts_tokens_exactly_and_says_where_a_table_came_from(reade
 
 
 def test_no_calls_are_refused(reader: Reader) -> None:
-    with pytest.raises(TrialsError, match="no calls"):
+    with pytest.raises(TableError, match="no calls"):
         run([], reader)
 
 
@@ -245,18 +245,18 @@ def test_a_file_that_cannot_be_replaced_is_left_whole_and_nothing_half_written_b
     frame: pd.DataFrame, tmp_path: Path
 ) -> None:
     (tmp_path / "t.csv" / "inside").mkdir(parents=True)
-    with pytest.raises(TrialsError, match=r"t\.csv cannot be written"):
+    with pytest.raises(TableError, match=r"t\.csv cannot be written"):
         save(frame, tmp_path / "t.csv")
     assert not list(tmp_path.glob("*.part"))
-    with pytest.raises(TrialsError, match="cannot be written"):
+    with pytest.raises(TableError, match="cannot be written"):
         save(frame, tmp_path / "no such folder" / "t.csv")
 
 
 def test_a_frame_that_is_no_table_of_trials_is_not_saved(frame: pd.DataFrame, tmp_path: Path) -> None:
-    with pytest.raises(TrialsError, match="no column 'kind'"):
+    with pytest.raises(TableError, match="no column 'kind'"):
         save(frame.drop(columns="kind"), tmp_path / "t.csv")
     del frame.attrs["provenance"]
-    with pytest.raises(TrialsError, match="where it came from"):
+    with pytest.raises(TableError, match="where it came from"):
         save(frame, tmp_path / "t.csv")
     assert not list(tmp_path.iterdir())
 
@@ -284,7 +284,7 @@ def test_files_that_are_missing_or_spoiled_are_named(
     else:
         text = change(path.read_text())
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(TrialsError, match=said) as caught:
+    with pytest.raises(TableError, match=said) as caught:
         load(tmp_path / "t.csv")
     assert name in str(caught.value)
 
@@ -327,9 +327,9 @@ def test_cells_of_a_run(frame: pd.DataFrame) -> None:
 
 
 def test_cells_by_what_is_not_there_are_refused(frame: pd.DataFrame) -> None:
-    with pytest.raises(TrialsError, match=r"no column 'dept'.*depth"):
+    with pytest.raises(TableError, match=r"no column 'dept'.*depth"):
         cells(frame, "dept")
-    with pytest.raises(TrialsError, match="names no column"):
+    with pytest.raises(TableError, match="names no column"):
         cells(frame, [])
 
 
@@ -368,14 +368,14 @@ def test_comparison_of_a_run(frame: pd.DataFrame) -> None:
 
 
 def test_what_cannot_be_paired_is_refused(frame: pd.DataFrame) -> None:
-    with pytest.raises(TrialsError, match=r"depth is nowhere 0\.3 .*0\.125"):
+    with pytest.raises(TableError, match=r"depth is nowhere 0\.3 .*0\.125"):
         compare(frame, "depth", 0.3, 1)
-    with pytest.raises(TrialsError, match="no column 'place'"):
+    with pytest.raises(TableError, match="no column 'place'"):
         compare(frame, "place", 0, 1)
-    with pytest.raises(TrialsError, match="trial 0 has more than one call at records = 9"):
+    with pytest.raises(TableError, match="trial 0 has more than one call at records = 9"):
         compare(frame, "records", 9, 9)
     alone = answered({0.0: {1: True, 2: True}, 1.0: {2: True, 3: False}})
-    with pytest.raises(TrialsError, match=r"trial 1 \(seed 1\) was asked at only one of depth = 0"):
+    with pytest.raises(TableError, match=r"trial 1 \(seed 1\) was asked at only one of depth = 0"):
         compare(alone, "depth", 0, 1)
 
 
@@ -396,18 +396,18 @@ def test_a_copy_without_the_files_says_so(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_call_that_occurs_twice_is_not_counted_twice(frame: pd.DataFrame) -> None:
-    with pytest.raises(TrialsError, match=r"holds one call twice .*trial 0"):
+    with pytest.raises(TableError, match=r"holds one call twice .*trial 0"):
         cells(pd.concat([frame, frame]), "depth")
 
 
 def test_registers_of_another_seed_are_no_pairs(frame: pd.DataFrame) -> None:
     other = frame[frame["depth"] == 1.0].copy()
     other["seed"] += 10_000
-    with pytest.raises(TrialsError, match="only one of depth"):
+    with pytest.raises(TableError, match="only one of depth"):
         compare(pd.concat([frame[frame["depth"] == 0.0], other]), "depth", 0.0, 1.0)
 
 
 def test_a_part_of_a_run_is_not_saved_with_the_provenance_of_the_whole(frame: pd.DataFrame, tmp_path: Path) -> None:
-    with pytest.raises(TrialsError, match=r"provenance is that of \d+ calls, and the table has 9"):
+    with pytest.raises(TableError, match=r"provenance is that of \d+ calls, and the table has 9"):
         save(frame[frame["trial"] == 0], tmp_path / "part")
     assert list(tmp_path.iterdir()) == []

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxcourse.errors import CourseError
-from ctxcourse.experiment_plots import OUTCOME_LOOKS, PROSE_LOOKS, compress_plot, order_plot, tools_plot
 from ctxcourse.experiments import compress, order, tools
 from ctxcourse.needle import KINDS
-from ctxcourse.pictures import PlotError
+from ctxcourse.plots.experiments import OUTCOME_LOOKS, PROSE_LOOKS, compress_plot, order_plot, tools_plot
+from ctxcourse.plots.pictures import PlotError
 from ctxcourse.stats import wilson
 
 MODEL = "A model of its own, 4-bit"

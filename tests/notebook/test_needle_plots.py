@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxcourse import published, sweeps, trials
 from ctxcourse.errors import CourseError
-from ctxcourse.needle import DEPTHS, KINDS, SYMBOLS
-from ctxcourse.needle_cells import cells
-from ctxcourse.needle_plots import heat_map, interference_plot, length_plot, position_plot, rows_plot
-from ctxcourse.pictures import OUTCOME_COLOURS, PlotError
+from ctxcourse.needle import DEPTHS, KINDS, SYMBOLS, published, sweeps, trials
+from ctxcourse.plots.cells import cells
+from ctxcourse.plots.curves import heat_map, interference_plot, length_plot, position_plot, rows_plot
+from ctxcourse.plots.pictures import OUTCOME_COLOURS, PlotError
 from ctxcourse.stats import wilson
 
 HIT, OTHER, NEITHER = KINDS

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxcourse import sweeps, trials, widgets
-from ctxcourse.cell_view import Line, Point, curve_svg, kinds_bar
+from ctxcourse import widgets
 from ctxcourse.errors import CourseError
 from ctxcourse.model.answers import Cancelled, Completion
-from ctxcourse.needle import DEPTHS, KINDS, SYMBOLS
-from ctxcourse.needle_widgets import EveryRow, LengthExplorer, PositionExplorer
-from ctxcourse.point_widget import PointExplorer
-from ctxcourse.register_view import lines_html
-from ctxcourse.shipped import Answered, ShippedError, cells_by
-from ctxcourse.sweeps import LENGTHS, SHARES
+from ctxcourse.needle import DEPTHS, KINDS, SYMBOLS, sweeps, trials
+from ctxcourse.needle.shipped import Answered, ShippedError, cells_by
+from ctxcourse.needle.sweeps import LENGTHS, SHARES
+from ctxcourse.widgets import EveryRow, LengthExplorer, PositionExplorer
+from ctxcourse.widgets.cell_view import Line, Point, curve_svg, kinds_bar
+from ctxcourse.widgets.point import PointExplorer
+from ctxcourse.widgets.register_view import lines_html
 
 PATIENCE = 20  # seconds until a test gives up on a thread
 TRIALS = 6

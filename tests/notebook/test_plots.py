@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ctxcourse.errors import CourseError
 from ctxcourse.needle import KINDS, SYMBOLS
-from ctxcourse.pictures import OUTCOME_COLOURS, PART_STYLES, part_style, spread
 from ctxcourse.plots import PlotError, budget_bar, turn_bars
+from ctxcourse.plots.pictures import OUTCOME_COLOURS, PART_STYLES, part_style, spread
 
 EXAMPLE = {"system": 500, "tools": 8_000, "documents": 4_000, "history": 6_000, "query": 200, "generation": 4_000}
 

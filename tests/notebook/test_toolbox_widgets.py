@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxcourse import load_tokenizer
-from ctxcourse.catalogues import SIZES, catalogue
 from ctxcourse.history import HistoryError
-from ctxcourse.ordering import reorder
-from ctxcourse.rolling import summary_message
+from ctxcourse.history.rolling import summary_message
+from ctxcourse.retrieval.ordering import reorder
 from ctxcourse.tokens import catalogue_cost
-from ctxcourse.toolbox_widgets import ORDERS, STATES, message_states
+from ctxcourse.tools.catalogues import SIZES, catalogue
 from ctxcourse.widgets import history_explorer, order_explorer, tool_budget_explorer
+from ctxcourse.widgets.toolbox import ORDERS, STATES, message_states
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import threading
 import pytest
 
 from ctxcourse import needle
-from ctxcourse.explorer import register_html
 from ctxcourse.model.answers import Cancelled, Completion
-from ctxcourse.running import Runner, bar_html, error_html
 from ctxcourse.widgets import BudgetExplorer, NeedleExplorer, budget_explorer
+from ctxcourse.widgets.needle import register_html
+from ctxcourse.widgets.running import Runner, bar_html, error_html
 
 PATIENCE = 20  # seconds until a test gives up on a thread
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxcourse import buckets, load_model, load_tokenizer
-from ctxcourse.prompt_html import labelled_pieces, prompt_view
 from ctxcourse.widgets import AskBox
+from ctxcourse.widgets.prompt_html import labelled_pieces, prompt_view
 
 pytestmark = pytest.mark.model
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ctxcourse.key_sentences import key_sentences
+from ctxcourse.history.key_sentences import key_sentences
+from ctxcourse.history.summaries import summary_prompt
+from ctxcourse.needle.sweeps import checked_count
 from ctxcourse.samples.documents import KINDS, Document, load_documents
-from ctxcourse.summaries import summary_prompt
-from ctxcourse.sweeps import checked_count
 from ctxcourse.tables import Table, TableError, counted, provenance
 from ctxcourse.tokens import Counter, truncate
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from ctxcourse import needle
 from ctxcourse.needle import KINDS, LONGEST, NEW_TOKENS, Score, register
-from ctxcourse.ordering import best_first, reorder
-from ctxcourse.relevance import bm25_scores
-from ctxcourse.sweeps import MOST_TRIALS, checked_count, trial_seed
+from ctxcourse.needle.sweeps import MOST_TRIALS, checked_count, trial_seed
+from ctxcourse.retrieval.ordering import best_first, reorder
+from ctxcourse.retrieval.relevance import bm25_scores
 from ctxcourse.tables import Table, TableError, counted, provenance
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class OrderCall:
 
     def score(self, answer: str) -> Score:
         """Return what an answer is, by the rules of `needle.classify`."""
-        return needle.score(needle.first_extension(answer, self.asked), self.values, self.row)
+        return needle.judge(answer, self.asked, self.values, self.row)
 
 
 def calls(trials: int = TRIALS, records: int = RECORDS, seed: int = 1) -> list[OrderCall]:

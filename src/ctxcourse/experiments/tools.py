@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ctxcourse.catalogues import SIZES, catalogue
+from ctxcourse.needle.sweeps import checked_count
 from ctxcourse.samples.tool_tasks import ToolTask, load_tool_tasks
-from ctxcourse.sweeps import checked_count
 from ctxcourse.tables import Table, TableError, counted, provenance
-from ctxcourse.tool_calls import parse_tool_calls
-from ctxcourse.tool_costs import ToolCosts
+from ctxcourse.tools.calls import parse_tool_calls
+from ctxcourse.tools.catalogues import SIZES, catalogue
+from ctxcourse.tools.costs import ToolCosts
 from ctxcourse.toolschemas import Tool
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ctxcourse.model.answers import Completion
     from ctxcourse.model.qwen import Model
-    from ctxcourse.toolset import Toolset
+    from ctxcourse.tools.toolset import Toolset
 
 PROSE: tuple[str, ...] = ("full", "trimmed")
 SELECTIONS: tuple[str, ...] = ("all", "selected")

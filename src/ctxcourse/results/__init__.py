@@ -26,12 +26,12 @@ class ResultsError(CourseError, ValueError):
 def load_results(name: str) -> DataFrame:
     """Return a shipped run, one row a call.
 
-    See `ctxcourse.trials` for the columns of the needle experiments, and the modules of `ctxcourse.experiments` for
-    those of ``order``, ``compress`` and ``tools``. Raises `ResultsError` for a name that is none of `RESULTS` and
+    See `ctxcourse.needle.trials` for the columns of the needle experiments, and the modules of `ctxcourse.experiments`
+    for those of ``order``, ``compress`` and ``tools``. Raises `ResultsError` for a name that is none of `RESULTS` and
     `EXPERIMENTS`, or where this copy of the package lacks the files.
     """
-    from ctxcourse import trials
     from ctxcourse.experiments import table_of
+    from ctxcourse.needle import trials
 
     if name not in RESULTS + EXPERIMENTS:
         raise ResultsError(f"no shipped run is called {name!r}; there are {', '.join(shipped_results())}")

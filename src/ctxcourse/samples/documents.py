@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal
 
-from ctxcourse.relevance import fold
+from ctxcourse.retrieval.relevance import fold
 
 Kind = Literal["hit", "miss"]
 

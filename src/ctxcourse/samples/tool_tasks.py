@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from ctxcourse.relevance import fold
+from ctxcourse.retrieval.relevance import fold
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class ToolTask:
 
 
 def load_tool_tasks() -> list[ToolTask]:
-    """Return the twenty tasks: the first five tools of `ctxcourse.catalogues` take turns, four times.
+    """Return the twenty tasks: the first five tools of `ctxcourse.tools.catalogues` take turns, four times.
 
     >>> [task.tool for task in load_tool_tasks()[:3]]
     ['get_current_time', 'search_logs', 'search_tickets']

@@ -1,0 +1,7 @@
+"""The command line, `ctxcourse`."""
+
+from ctxcourse.cli.main import app
+
+__all__ = [
+    "app",
+]
