@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
+from nbformat.v4 import new_output
 
 from ctxcourse.authoring.errors import AuthorError
 
+UNTIL_RUN = "(A widget stands here once the cell has run: the page needs a kernel for it.)"
 _WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 IGNORED = "nbval-ignore-output"
 
@@ -107,6 +109,7 @@ def _clean(notebook: NotebookNode, lines: Mapping[str, int], root: Path) -> None
             if _WIDGET_VIEW in output.get("data", {}):
                 if IGNORED not in cell.metadata.get("tags", []):
                     raise _error(notebook, cell, lines, f'shows a widget and needs the tag "{IGNORED}"')
+                outputs.append(new_output("display_data", {"text/plain": UNTIL_RUN}))
                 continue
             if "execution_count" in output:
                 output["execution_count"] = number
