@@ -28,6 +28,25 @@ IGNORED = {
         'story = model.complete("Write a short story about an invoice.", max_new_tokens=50)': "times",
         "from ctxcourse.quiz import quiz": "a widget",
     },
+    "notebooks/02_lost_in_the_middle.ipynb": {
+        "from ctxcourse.widgets import order_explorer": "a widget",
+        "live = order.run(order.calls(trials=20 if FULL else 1), model)": "live answers",
+        "from ctxcourse.quiz import quiz": "a widget",
+        "from ctxcourse.needle.own import read_records": "live answers",
+    },
+    "notebooks/03_conversation_compressor.ipynb": {
+        "from ctxcourse.history import Metered, summary_prompt": "live answers",
+        "import pandas as pd": "live answers",
+        "from ctxcourse.widgets import history_explorer": "a widget",
+        "from ctxcourse.experiments import compress": "times",
+        "from ctxcourse.quiz import quiz": "a widget",
+        "from ctxcourse import samples": "live answers",
+    },
+    "notebooks/04_tool_pruning.ipynb": {
+        "from ctxcourse.widgets import tool_budget_explorer": "a widget",
+        "from ctxcourse import load_model": "live answers",
+        "from ctxcourse.quiz import quiz": "a widget",
+    },
     "notebooks/05_needle_position.ipynb": {
         "from ctxcourse.widgets import position_explorer": "a widget",
         "from ctxcourse.needle.trials import cells, compare, run": "times",

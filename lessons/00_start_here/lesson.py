@@ -121,8 +121,8 @@ needle_explorer(model)
 #
 # | strategy | in one sentence | lesson |
 # |---|---|---|
-# | just-in-time retrieval | keep references, and fetch the content when it is needed | 02, 10 |
-# | compaction | replace a long history by a summary of it | 03, 08 |
+# | just-in-time retrieval | keep references, and fetch the content when it is needed | [02](02_lost_in_the_middle.ipynb), 10 |
+# | compaction | replace a long history by a summary of it | [03](03_conversation_compressor.ipynb), 08 |
 # | structured note-taking | write down what must not be lost, outside the window | 08, 09 |
 # | sub-agents | let another context do the digging and return the finding | 08 |
 #
@@ -130,7 +130,7 @@ needle_explorer(model)
 #
 # Published figures in the lessons come from two texts, and from papers that are named where they are quoted: *the chapter*, on measuring
 # context rot and context policies with a local Qwen2.5-0.5B-Instruct, and *the lesson*, on budgets, ordering, compression and
-# tool selection. They are set beside yours, never mixed with them. The other lessons follow; a link to a lesson is there once the lesson is.
+# tool selection. They are set beside yours, never mixed with them. A lesson that is named without a link is not there yet.
 
 # %% [markdown]
 # ## How a lesson works
@@ -194,6 +194,10 @@ quiz("00_start_here")
 # | fingerprint | a short name of the exact weights that gave an answer |
 # | KV cache | the keys and values kept of every token read, so that it need not be read again |
 # | prefix cache | a KV cache kept from one call to the next, of use as far as the new prompt begins with the old one |
+# | compressor, ratio | what makes a conversation shorter; the tokens after divided by those before |
+# | retention | the share of answers that a compressed text still holds, or that are still found in it |
+# | elision | a stub in place of an old tool result, which can be fetched again |
+# | near-duplicate | a document that says what another says, by likeness of words or of meaning |
 # | needle, distractor | the one record asked for; the others, that look like it (lookalikes, rivals) |
 # | filler | lines as long as a record that do not look like the answer |
 # | depth | where the needle stands: 0 is the first line, 1 the last |

@@ -32,6 +32,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
         "tables",
         "needle",
         "experiments",
+        "policies",  # what each call of a run is given of the conversation so far
+        "agent",  # the forty-turn run: environment, loop, transcript, bill, probes
         "results",
         "embeddings",
     ),

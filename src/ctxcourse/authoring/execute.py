@@ -104,12 +104,12 @@ def _clean(notebook: NotebookNode, lines: Mapping[str, int], root: Path) -> None
     for number, cell in enumerate(_code(notebook), start=1):
         cell.metadata.pop("execution", None)
         cell.execution_count = number
-        outputs = []
+        outputs, widget = [], False
         for output in cell.outputs:
             if _WIDGET_VIEW in output.get("data", {}):
                 if IGNORED not in cell.metadata.get("tags", []):
                     raise _error(notebook, cell, lines, f'shows a widget and needs the tag "{IGNORED}"')
-                outputs.append(new_output("display_data", {"text/plain": UNTIL_RUN}))
+                widget = True
                 continue
             if "execution_count" in output:
                 output["execution_count"] = number
@@ -117,6 +117,8 @@ def _clean(notebook: NotebookNode, lines: Mapping[str, int], root: Path) -> None
             if shown:
                 raise _error(notebook, cell, lines, f"shows a path of this machine: {shown}")
             outputs.append(output)
+        if widget and not outputs:  # and no progress bar above what came of it
+            outputs = [new_output("display_data", {"text/plain": UNTIL_RUN})]
         cell.outputs = outputs
 
 

@@ -22,7 +22,6 @@ from ctxcourse.errors import CourseError
 
 LEFT_OUT = (
     "lessons",
-    "lessons_draft",
     "solutions",
     "tests",
     "submissions",

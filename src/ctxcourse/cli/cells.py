@@ -79,6 +79,14 @@ def _plain(cells: DataFrame) -> list[dict[str, int | float]]:
     return [{name: float(row[name]) if name in real else int(row[name]) for name in order} for row in rows]
 
 
+def plain_cells(cells: DataFrame) -> list[dict[str, Any]]:
+    """Return cells as dicts of Python's own strings and numbers."""
+    rows = cells.to_dict("records")
+    return [
+        {str(name): value.item() if hasattr(value, "item") else value for name, value in row.items()} for row in rows
+    ]
+
+
 def table(found: Sequence[Mapping[str, Any]]) -> str:
     """Return cells as a table for people, the share of the first count after ``n`` with its Wilson 95 % interval.
 

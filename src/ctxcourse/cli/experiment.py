@@ -10,17 +10,17 @@ import json
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ctxcourse.cli.cells import account, check_targets, save_picture, table
+from ctxcourse.cli.cells import account, check_targets, plain_cells, save_picture, table
 from ctxcourse.cli.common import ModelName, clear_errors
 from ctxcourse.cli.needle import GO_ON, AsJson, CsvFile, PlotFile, Quick, Seed
 from ctxcourse.errors import CourseError
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    pass
 
 experiment_app = typer.Typer(
     no_args_is_help=True,
@@ -105,7 +105,7 @@ class ExperimentRun:
         frame = module.run(calls, load_model(self.model), command=self.command)
         if self.csv is not None:
             module.TABLE.save(frame, self.csv)
-        found = _plain(module.cells(frame))
+        found = plain_cells(module.cells(frame))
         typer.echo(json.dumps(found) if self.as_json else table(found))
         typer.echo(account(frame.attrs["provenance"], self.csv), err=self.as_json)
         if self.plot is not None:
@@ -118,11 +118,3 @@ def _count(option: str, given: int | None, quick: bool, usual: int = 20) -> int:
     if given is not None and quick:
         raise CourseError(f"--quick is a quarter of the default {option}: give it or --{option}, not both.")
     return given if given is not None else usual // 4 if quick else usual
-
-
-def _plain(cells: DataFrame) -> list[dict[str, Any]]:
-    """Return cells as dicts of Python's own strings and numbers."""
-    rows = cells.to_dict("records")
-    return [
-        {str(name): value.item() if hasattr(value, "item") else value for name, value in row.items()} for row in rows
-    ]

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ctxcourse.cli.agent import agent_app
 from ctxcourse.cli.common import ModelName, clear_errors
 from ctxcourse.cli.experiment import experiment_app
 from ctxcourse.cli.needle import needle_app
@@ -25,6 +26,7 @@ app.add_typer(model_app, name="model")
 cache_app = typer.Typer(no_args_is_help=True, help="Describe or clear the completions that are remembered on the disk.")
 app.add_typer(cache_app, name="cache")
 app.add_typer(needle_app, name="needle")
+app.add_typer(agent_app, name="agent")
 app.add_typer(experiment_app, name="experiment")
 
 

@@ -10,8 +10,8 @@
 
 # %% tags=["setup"]
 from ctxcourse import load_tokenizer
-from ctxcourse.tools import load_tools
 from ctxcourse.learn import case, check, hint
+from ctxcourse.tools import load_tools
 
 tok = load_tokenizer()
 tools = load_tools()
@@ -116,8 +116,8 @@ check(
 
 # %% tags=["hidden-tests"] question="affordable"
 ### BEGIN HIDDEN TESTS
-from ctxcourse.tools import load_tools
 from ctxcourse.grading.remote import StudentError
+from ctxcourse.tools import load_tools
 
 
 def chosen(student, scores, needs, budget):

@@ -13,9 +13,8 @@
 
 # %% tags=["setup"]
 from ctxcourse import load_tokenizer
-from ctxcourse.history import key_sentences
+from ctxcourse.history import key_sentences, split_sentences
 from ctxcourse.learn import case, check, hint
-from ctxcourse.history import split_sentences
 from ctxcourse.tokens import truncate
 
 tok = load_tokenizer()

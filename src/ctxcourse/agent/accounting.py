@@ -1,0 +1,157 @@
+"""What a run is billed: the buckets of every call's prompt, their running sum, and what a prefix cache would not spare.
+
+Every size is that of a whole render, or the difference of two, see `ctxcourse.tokens`. What this module does not do:
+say which tool spent what (see `ctxcourse.agent.tool_use`), or bill the probes of an experiment, which are no part of a
+run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, Protocol
+
+from ctxcourse.agent.billed import AccountingError, Bill, BilledCall, at_turns, passes
+from ctxcourse.agent.transcript import Transcript
+from ctxcourse.messages import Message, Tool, normalise_tools, paired
+from ctxcourse.plain import MessageError, shown
+from ctxcourse.tokens import Counter, buckets
+
+__all__ = [
+    "AccountingError",
+    "Bill",
+    "BilledCall",
+    "Encoder",
+    "at_turns",
+    "bill",
+    "bill_of_prompts",
+    "common_prefix",
+    "passes",
+]
+
+
+class Encoder(Counter, Protocol):
+    """A counter that also gives the tokens themselves: the course's tokenizer and its model for two."""
+
+    def encode_prompt(self, messages: Sequence[Message], tools: Sequence[Tool] | None = None) -> list[int]:
+        """Return the token ids of the rendered prompt, as many as ``count_prompt`` says."""
+
+
+def bill(transcript: Transcript, counter: Encoder) -> Bill:
+    """Return what a run is billed when every call is sent the whole conversation so far, with all tools.
+
+    Raises AccountingError for a counter without ``encode_prompt``.
+    """
+    calls = transcript.calls()
+    answers = [_answer_tokens(transcript.messages[call.index], counter) for call in calls]
+    prompts = [transcript.prompt(call) for call in calls]
+    made = _billed(prompts, transcript.tools, counter, [call.turn for call in calls], [0] * len(calls), answers)
+    return Bill(made, transcript.provenance)
+
+
+def bill_of_prompts(
+    prompts: Sequence[list[Message]],
+    tools: Any,
+    counter: Encoder,
+    turns: Sequence[int] | None = None,
+    helper_tokens: Sequence[int] | None = None,
+) -> Bill:
+    """Return what a run is billed whose calls are sent these prompts, such as a policy made of a conversation.
+
+    The prompts need not grow: what a policy changes near the beginning is what a prefix cache has to compute again.
+    ``turns`` are the turns of the calls and ``helper_tokens`` the helpers' prompt tokens for each; both have one number
+    a prompt. Raises AccountingError where they have not, for a number below zero and for a counter without
+    ``encode_prompt``; MessageError for a prompt that is no conversation.
+    """
+    count = len(prompts)
+    helpers = [0] * count if helper_tokens is None else _numbers("helper_tokens", helper_tokens, count)
+    of_turn = [None] * count if turns is None else _numbers("turns", turns, count)
+    return Bill(_billed(prompts, tools, counter, of_turn, helpers, [None] * count))
+
+
+def common_prefix(one: Sequence[int], other: Sequence[int]) -> int:
+    """Return how many tokens two prompts begin with in common.
+
+    >>> common_prefix([1, 2, 3], [1, 2, 4, 5]), common_prefix([1], [1, 2]), common_prefix([], [1])
+    (2, 1, 0)
+    """
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _billed(
+    prompts: Sequence[list[Message]],
+    tools: Any,
+    counter: Encoder,
+    turns: Sequence[int | None],
+    helpers: Sequence[int],
+    answers: Sequence[int | None],
+) -> tuple[BilledCall, ...]:
+    if not hasattr(counter, "encode_prompt"):
+        raise AccountingError(
+            f"a {type(counter).__name__} has no encode_prompt(messages, tools), without which nobody can say what a "
+            "prefix cache would spare: use load_tokenizer(), or add that method"
+        )
+    catalogue, renders = normalise_tools(tools), _Renders(counter)
+    made: list[BilledCall] = []
+    before: list[int] = []
+    so_far = 0
+    for number, prompt in enumerate(prompts, start=1):
+        try:
+            ready = paired(prompt)
+        except MessageError as error:
+            raise MessageError(f"prompt {number}: {error}") from None
+        ids = renders.encoded(ready, catalogue)
+        parts = buckets(ready, catalogue, renders)
+        so_far += len(ids) + helpers[number - 1]
+        made.append(
+            BilledCall(
+                call=number,
+                turn=turns[number - 1],
+                **asdict(parts),
+                prompt_tokens=parts.total,
+                helper_tokens=helpers[number - 1],
+                billed_so_far=so_far,
+                recomputed=len(ids) - common_prefix(before, ids),
+                output_tokens=answers[number - 1],
+            )
+        )
+        before = ids
+    return tuple(made)
+
+
+class _Renders:
+    """A counter that encodes each prompt of a run once: of the four renders of a call, two are new."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._sizes: dict[str, int] = {}
+        self.count_text, self.token_spans = encoder.count_text, encoder.token_spans
+
+    def encoded(self, messages: Sequence[Message], tools: Sequence[Tool] | None) -> list[int]:
+        ids = self._encoder.encode_prompt(messages, tools)
+        self._sizes[_key(messages, tools)] = len(ids)
+        return ids
+
+    def count_prompt(self, messages: Sequence[Message], tools: Sequence[Tool] | None = None) -> int:
+        size = self._sizes.get(_key(messages, tools))
+        return len(self.encoded(messages, tools)) if size is None else size
+
+
+def _key(messages: Sequence[Message], tools: Sequence[Tool] | None) -> str:
+    return json.dumps([messages, tools or []], ensure_ascii=False)
+
+
+def _answer_tokens(answer: Message, counter: Counter) -> int:
+    return counter.count_prompt([answer]) - counter.count_prompt([{"role": "assistant", "content": ""}])
+
+
+def _numbers(name: str, given: Sequence[int], count: int) -> list[int]:
+    """Return numbers as Python's own; those of numpy, as tables hold them, are whole numbers too."""
+    if len(given) != count:
+        raise AccountingError(f"{name} has {len(given)} numbers for {count} prompts: give one for each")
+    for number in given:
+        if isinstance(number, bool) or not hasattr(number, "__index__") or int(number) < 0:
+            raise AccountingError(f"{name} holds {shown(number)}: each is a whole number from 0 up")
+    return [int(number) for number in given]

@@ -1,0 +1,154 @@
+"""The agent: a model with tools, an environment that runs them, and what users say, turn by turn.
+
+A turn begins with what the user says. The model answers; what it calls is run, and it is asked again, until it answers
+without a call or has used up the turn's calls. Everything stays in the conversation: forgetting is what
+`ctxcourse.policies` does to the transcript afterwards.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from ctxcourse.agent.transcript import Transcript
+from ctxcourse.errors import CourseError
+from ctxcourse.messages import Message
+from ctxcourse.tools import ToolCall, parse_tool_calls
+
+if TYPE_CHECKING:
+    from ctxcourse.model.answers import Completion
+    from ctxcourse.model.qwen import Model
+    from ctxcourse.toolschemas import Tool
+
+CALLS_PER_TURN = 3
+NEW_TOKENS = 160
+
+
+class AgentError(CourseError, ValueError):
+    """A run that cannot be: the message says what was given and what is possible."""
+
+
+class Turn(NamedTuple):
+    """What a user says, and when: minutes since the incident began."""
+
+    minute: int
+    text: str
+
+
+class World(Protocol):
+    """What an agent acts on: a clock, tools, and what each call of them returns, errors included."""
+
+    def tools(self) -> list[Tool]:
+        """Return the schemas of the tools."""
+
+    def at(self, minute: int) -> None:
+        """Move the clock."""
+
+    def call(self, name: str, arguments: dict[str, Any]) -> str:
+        """Return the result of a tool as the model gets it."""
+
+
+class Step(NamedTuple):
+    """One call to the model, for those who watch: the turn, the number of calls so far, and the completion."""
+
+    turn: int
+    call: int
+    completion: Completion
+
+
+def run(
+    model: Model,
+    turns: Sequence[Turn],
+    world: World,
+    *,
+    system: str,
+    calls_per_turn: int = CALLS_PER_TURN,
+    max_new_tokens: int = NEW_TOKENS,
+    should_stop: Callable[[], bool] = lambda: False,
+    watch: Callable[[Step], None] = lambda _: None,
+    command: str | None = None,
+) -> Transcript:
+    """Let the model work through the turns, greedily, and return the transcript with its provenance.
+
+    Each answer is in the completion store at once, and the environment is deterministic, so that an interrupted run
+    goes on where it stopped when it is called again. ``watch`` is told of every call to the model.
+
+    Raises `AgentError` without turns and for impossible limits, and what `Model.complete` raises (`WindowError` once
+    the conversation has outgrown the window).
+    """
+    if not turns:
+        raise AgentError("there are no turns: give at least one thing that the user says")
+    for name, value in (("calls_per_turn", calls_per_turn), ("max_new_tokens", max_new_tokens)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise AgentError(f"{name}={value!r}: it is a whole number from 1 up")
+    began = time.perf_counter()
+    tools = world.tools()
+    messages: list[Message] = [{"role": "system", "content": system}]
+    done: list[tuple[list[int], Completion]] = []
+    for number, turn in enumerate(turns, start=1):
+        world.at(turn.minute)
+        messages.append({"role": "user", "content": turn.text})
+        for _ in range(calls_per_turn):
+            completion = model.complete(messages, tools, max_new_tokens, should_stop, remember=True)
+            done.append((model.encode_prompt(messages, tools), completion))
+            watch(Step(number, len(done), completion))
+            message, calls = assistant_message(completion.text, len(done))
+            messages.append(message)
+            if not calls:
+                break
+            messages += [_result(call, made, world) for call, made in zip(calls, message["tool_calls"], strict=True)]
+    return Transcript(messages, tools, _provenance(model, turns, done, calls_per_turn, max_new_tokens, began, command))
+
+
+def assistant_message(answer: str, number: int) -> tuple[Message, list[ToolCall]]:
+    """Return an answer as a message in OpenAI's form, and the calls in it that can be run.
+
+    What the model wrote before its first call stays as text. An answer in which no call can be read stays as it is,
+    whatever was meant, and ends the turn. ``number`` makes the ids of the calls.
+
+    >>> message, calls = assistant_message('I look. <tool_call>{"name": "get_time", "arguments": {}}</tool_call>', 7)
+    >>> message["content"], message["tool_calls"][0]["id"], calls[0].name
+    ('I look.', 'call_7_1', 'get_time')
+    """
+    calls = [call for call in parse_tool_calls(answer) if not call.problem]
+    if not calls:
+        return {"role": "assistant", "content": answer.strip()}, []
+    begins = min(at for mark in ("<tool_call>", "```", "{") if (at := answer.find(mark)) >= 0)
+    made = [
+        {
+            "id": f"call_{number}_{place}",
+            "type": "function",
+            "function": {"name": call.name, "arguments": call.arguments},
+        }
+        for place, call in enumerate(calls, start=1)
+    ]
+    return {"role": "assistant", "content": answer[:begins].strip(" \n["), "tool_calls": made}, calls
+
+
+def _result(call: ToolCall, made: dict[str, Any], world: World) -> Message:
+    return {"role": "tool", "tool_call_id": made["id"], "content": world.call(call.name, call.arguments)}
+
+
+def _provenance(
+    model: Model,
+    turns: Sequence[Turn],
+    done: Sequence[tuple[list[int], Completion]],
+    calls_per_turn: int,
+    max_new_tokens: int,
+    began: float,
+    command: str | None,
+) -> dict[str, Any]:
+    from ctxcourse.tables import provenance
+
+    return provenance(
+        "agent",
+        model,
+        [ids for ids, _ in done],
+        [completion for _, completion in done],
+        max_new_tokens=max_new_tokens,
+        seed=0,  # the environment's is in the command
+        arguments={"turns": len(turns), "calls_per_turn": calls_per_turn},
+        seconds=time.perf_counter() - began,
+        command=command,
+    )

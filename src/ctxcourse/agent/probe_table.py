@@ -1,0 +1,187 @@
+"""The probes of all policies, asked in one batch: a table with one row a probe, and what it comes to.
+
+Each policy's memory is taken through the recorded calls up to the last turn, as in `ctxcourse.policies.replay`; then
+each probe is put to a copy of it. So no probe changes what the next one finds, and none is part of the run. What this
+module does not do: say what an answer is (see `ctxcourse.agent.probes`).
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ctxcourse.agent.identifiers import identifiers_in
+from ctxcourse.agent.probes import (
+    FACTS,
+    KINDS,
+    Fact,
+    ProbeError,
+    before_last_turn,
+    classify,
+    present,
+    probe_messages,
+    stated,
+)
+from ctxcourse.messages import Message, normalise_tools
+from ctxcourse.model.answers import Cancelled
+from ctxcourse.policies import Kept, Memory, Policy, Stateless
+from ctxcourse.tables import Table, counted, provenance
+from ctxcourse.tokens import Counter
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from ctxcourse.model.answers import Completion
+    from ctxcourse.model.qwen import Model
+
+NEW_TOKENS = 48
+
+TABLE = Table(
+    name="the probes",
+    columns={
+        "policy": "string",
+        "fact": "string",
+        "wording": "Int64",
+        "question": "string",
+        "present": "boolean",
+        "stated": "boolean",
+        "answer": "string",
+        "kind": "string",
+        "prompt_tokens": "Int64",
+        "new_tokens": "Int64",
+    },
+    values={"kind": KINDS},
+    unit="policy",
+)
+"""One row a probe. ``fact`` is its sort, ``wording`` counts from 1. ``present`` says whether the fact's identifier
+stood in the prompt at all, ``stated`` whether something there said what it stands for: to have forgotten a fact is one
+failure, to have carried it and not looked another."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One question under one policy, with what the model is given."""
+
+    policy: str
+    fact: Fact
+    wording: int
+    kept: Kept
+
+    @property
+    def question(self) -> str:
+        """The question, in the fact's wording of that number."""
+        return self.fact.wordings[self.wording - 1]
+
+
+def probes(
+    policies: Sequence[Policy],
+    messages: Any,
+    counter: Counter,
+    facts: Sequence[Fact] = FACTS,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> list[Probe]:
+    """Return every wording of every fact under every policy, in this order, each with the prompt that the policy makes.
+
+    ``messages`` is the whole recording; its last turn is what the probes replace. Helpers are asked here, and what they
+    raise is passed on; where the last turn calls for a summary, each of its probes does, so let helpers remember their
+    answers. Cancelled is raised where ``should_stop`` says so between two prompts. Raises ProbeError for no policies or
+    facts, two policies of one name, and a recording of fewer than two turns.
+    """
+    names = [policy.name for policy in policies]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ProbeError(f"two policies are called {twice!r}, and their rows could not be told apart: rename one")
+    if not policies or not facts:
+        raise ProbeError(f"there is nothing to ask: {len(policies)} policies and {len(facts)} facts were given")
+    talk = before_last_turn(messages)
+    found = []
+    for policy in policies:
+        memory = _remembering(policy, talk, counter, should_stop)
+        for fact in facts:
+            for number, question in enumerate(fact.wordings, start=1):
+                _go_on(should_stop)
+                kept = copy.copy(memory).prompt(probe_messages(talk, question), counter)
+                found.append(Probe(policy.name, fact, number, kept))
+    return found
+
+
+def run(
+    policies: Sequence[Policy],
+    messages: Any,
+    tools: Any,
+    model: Model,
+    facts: Sequence[Fact] = FACTS,
+    max_new_tokens: int = NEW_TOKENS,
+    progress: bool = True,
+    should_stop: Callable[[], bool] = lambda: False,
+    command: str | None = None,
+) -> DataFrame:
+    """Ask the model all probes, with the tools in every prompt, and return one row a probe, with provenance.
+
+    Greedy, and one batch over all policies, so that what their prompts have in common is computed once. Finished
+    answers are in the completion store at once: an interrupted run goes on where it stopped when it is called again, if
+    the helpers' answers are remembered too. Raises what `probes` and `Model.complete_many` raise.
+    """
+    began = time.perf_counter()
+    catalogue = normalise_tools(tools)
+    asked = probes(policies, messages, model, facts, should_stop)
+    prompts = [(probe.kept.messages, catalogue) for probe in asked]
+    completions = model.complete_many(
+        prompts, max_new_tokens=max_new_tokens, remember=True, should_stop=should_stop, progress=progress
+    )
+    about = provenance(
+        "probes",
+        model,
+        (model.encode_prompt(given, catalogue) for given, _ in prompts),
+        completions,
+        max_new_tokens=max_new_tokens,
+        seed=0,  # nothing is drawn
+        arguments={
+            "policies": [policy.name for policy in policies],
+            "facts": {fact.sort: fact.answer for fact in facts},
+            "wordings": max(len(fact.wordings) for fact in facts),
+            "tools": len(catalogue),
+        },
+        seconds=time.perf_counter() - began,
+        command=command,
+    )
+    return TABLE.frame(_rows(asked, completions), about)
+
+
+def cells(frame: DataFrame) -> DataFrame:
+    """Return one row for each policy and fact: what of it the prompts held, their mean size, kinds, and the interval.
+
+    ``present`` and ``stated`` are shares; the interval, Wilson's 95 %, is that of correct answers. Columns: policy,
+    fact, present, stated, prompt_tokens, n, correct, other_identifier, admits, other, low, high.
+    """
+    found = counted(frame, ["policy", "fact"], "kind", KINDS, means=["present", "stated", "prompt_tokens"])
+    return found.rename(columns={"admits_not_knowing": "admits"})
+
+
+def _remembering(policy: Policy, talk: list[Message], counter: Counter, should_stop: Callable[[], bool]) -> Memory:
+    """Return a policy's memory as it is when the recorded calls have been made, which one without state ignores."""
+    memory = policy.start()
+    calls = [] if isinstance(policy, Stateless) else [at for at, said in enumerate(talk) if said["role"] == "assistant"]
+    for index in calls:
+        _go_on(should_stop)
+        memory.prompt(talk[:index], counter)
+    return memory
+
+
+def _go_on(should_stop: Callable[[], bool]) -> None:
+    if should_stop():
+        raise Cancelled("The probes were stopped before all prompts were made; nothing was asked.")
+
+
+def _rows(asked: Iterable[Probe], completions: Iterable[Completion]) -> list[list[Any]]:
+    rows = []
+    for probe, completion in zip(asked, completions, strict=True):
+        fact, given = probe.fact, probe.kept.messages
+        kind = classify(completion.text, fact, identifiers_in(given, fact.sort))
+        held = [present(fact, given), stated(fact, given)]
+        answered = [completion.text, kind, completion.prompt_tokens, completion.new_tokens]
+        rows.append([probe.policy, fact.sort, probe.wording, probe.question, *held, *answered])
+    return rows

@@ -1,0 +1,127 @@
+"""The agent's loop over the real environment, with a model that answers from a list; and the forty turns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from ctxcourse import load_tokenizer
+from ctxcourse.agent.environment import Environment
+from ctxcourse.agent.loop import AgentError, Step, Turn, assistant_message, run
+from ctxcourse.agent.probes import EMPLOYEE, SHARD, present
+from ctxcourse.agent.scenario import FACT_TURN, LAST_TURN, RULE_TURN, incident
+from ctxcourse.messages import check_pairs, turns
+from ctxcourse.model.answers import Completion
+
+TIME = '<tool_call>\n{"name": "get_current_time", "arguments": {"timezone": "UTC"}}\n</tool_call>'
+UNKNOWN = '{"name": "read_log", "arguments": {"service": "payments-api"}}'
+
+
+class Answers:
+    """What `run` needs of a model: its answers come from a list, and the prompts are kept."""
+
+    label, fingerprint = "a list of answers", "list@0"
+
+    def __init__(self, *answers: str) -> None:
+        self.left = list(answers)
+        self.prompts: list[list[dict[str, Any]]] = []
+
+    def complete(
+        self,
+        prompt: Sequence[dict[str, Any]],
+        tools: Any,
+        max_new_tokens: int,
+        should_stop: Callable[[], bool],
+        remember: bool,
+    ) -> Completion:
+        self.prompts.append([dict(message) for message in prompt])
+        return Completion(self.left.pop(0), 10, 10, 3, 0.1, "stop", self.fingerprint)
+
+    def encode_prompt(self, messages: Sequence[dict[str, Any]], tools: Any = None) -> list[int]:
+        return list(range(len(messages)))
+
+
+def asked(*answers: str, turns: Sequence[Turn] = (Turn(8, "What time is it?"),), **more: Any) -> tuple[Answers, Any]:
+    model = Answers(*answers)
+    return model, run(model, turns, Environment(), system="Be brief.", **more)  # type: ignore[arg-type]
+
+
+def test_a_turn_ends_with_an_answer_without_a_call() -> None:
+    model, made = asked(TIME, "It is 09:48.")
+    assert [message["role"] for message in made.messages] == ["system", "user", "assistant", "tool", "assistant"]
+    assert "09:48" in made.messages[3]["content"]
+    assert model.prompts[1] == made.messages[:4]
+    assert len(made.calls()) == 2
+    assert made.tools == Environment().tools()
+
+
+def test_a_turn_has_no_more_calls_than_its_limit_and_the_next_turn_comes() -> None:
+    talk = (Turn(8, "What time is it?"), Turn(9, "And now?"))
+    _, made = asked(TIME, TIME, "No idea.", turns=talk, calls_per_turn=2)
+    assert [len(turn) for turn in turns(made.messages[1:])] == [5, 2]
+    check_pairs(made.messages)
+
+
+def test_a_tool_that_is_not_there_is_answered_with_an_error_that_names_those_near_it() -> None:
+    _, made = asked(UNKNOWN, "I see.")
+    assert made.messages[3]["content"].startswith("Error: there is no tool 'read_log'")
+    assert "search_logs" in made.messages[3]["content"]
+
+
+def test_an_answer_whose_call_cannot_be_read_stays_as_it_is_and_ends_the_turn() -> None:
+    broken = '<tool_call>\n{"name": "get_current_time", "argum'
+    _, made = asked(broken)
+    assert made.messages[-1] == {"role": "assistant", "content": broken}
+
+
+@pytest.mark.parametrize("wrapped", ["{}", "```json\n{}\n```", "<tool_call>{}</tool_call>", "Let me look.\n{}"])
+def test_all_forms_of_a_call_become_one_message(wrapped: str) -> None:
+    call = '{"name": "get_current_time", "arguments": {"timezone": "UTC"}}'
+    message, calls = assistant_message(wrapped.replace("{}", call), 3)
+    assert message["content"] == ("Let me look." if wrapped.startswith("Let") else "")
+    assert [each["id"] for each in message["tool_calls"]] == ["call_3_1"]
+    assert calls[0].arguments == {"timezone": "UTC"}
+
+
+def test_two_calls_of_one_answer_have_two_results() -> None:
+    _, made = asked(TIME + "\n" + TIME, "Twice the same.")
+    assert [message.get("tool_call_id") for message in made.messages[3:5]] == ["call_1_1", "call_1_2"]
+
+
+def test_whoever_watches_is_told_of_every_call_and_the_provenance_says_what_was_run() -> None:
+    steps: list[Step] = []
+    _, made = asked(TIME, "It is 09:48.", watch=steps.append, command="ctxcourse agent run")
+    assert [(step.turn, step.call, step.completion.text) for step in steps] == [(1, 1, TIME), (1, 2, "It is 09:48.")]
+    about = made.provenance
+    assert (about["calls"], about["command"], about["model"]) == (2, "ctxcourse agent run", "a list of answers")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"turns": ()}, "there are no turns"),
+        ({"calls_per_turn": 0}, "calls_per_turn=0"),
+        ({"max_new_tokens": True}, "max_new_tokens=True"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(more: dict[str, Any], said: str) -> None:
+    with pytest.raises(AgentError, match=re.escape(said)):
+        asked("Hello", **more)
+
+
+def test_the_two_facts_are_said_once_and_the_clock_never_goes_back() -> None:
+    _, talk = incident()
+    assert len(talk) == LAST_TURN
+    said = [{"role": "user", "content": turn.text} for turn in talk]
+    assert [place for place, one in enumerate(said, 1) if present(EMPLOYEE, [one])] == [RULE_TURN]
+    assert [place for place, one in enumerate(said, 1) if present(SHARD, [one])] == [FACT_TURN]
+    assert [turn.minute for turn in talk] == sorted(turn.minute for turn in talk)
+
+
+@pytest.mark.model
+def test_system_message_and_scaffolding_are_near_the_published_85_tokens() -> None:
+    system, _ = incident()
+    assert 70 <= load_tokenizer().count_prompt([{"role": "system", "content": system}]) <= 100
