@@ -201,7 +201,7 @@ quiz("00_start_here")
 # | needle, distractor | the one record asked for; the others, that look like it (lookalikes, rivals) |
 # | filler | lines as long as a record that do not look like the answer |
 # | depth | where the needle stands: 0 is the first line, 1 the last |
-# | hit, other record, neither | an answer that is right; that belongs to another line; that is nobody's, or none |
+# | hit, other record, neither | an answer that is right; that is another line's; that is anything else, or none |
 # | trial | one register drawn, with its needle; within a trial only one thing changes |
 # | p | how often luck alone would give a difference at least as large as the one that was seen |
 # | register | a list of records in one sentence pattern, one a line |

@@ -391,10 +391,10 @@ liu = {
 
 # %% [markdown]
 # Two sentences about such curves are passed from text to text, often with that paper as their source. One says that models are
-# right in 85–90 % of cases at the ends and in 60–70 % in the middle. The other says that they are near perfect at the ends, with a
-# drop of 10–20 % at 40–70 % depth. Written so that a program can hold them against a table, that is five **claims**, each a
-# tuple `(kind, start, end, low, high)`. (“Near perfect” is read as 95 to 100, “the middle” as depths 0.4 to 0.6; whether a drop of
-# 10–20 % is meant in points or in per cent the sentence does not say, so there are two readings of it.)
+# right in 85–90 % of cases at the ends and in 60–70 % in the middle. The other says that they are near perfect at the ends, with
+# a drop of 10–20 % at 40–70 % depth. Written so that a program can hold them against a table, that is five sentences, made of
+# seven **claims**, each a tuple `(kind, start, end, low, high)`. (“Near perfect” is read as 95 to 100, “the middle” as depths 0.4
+# to 0.6; whether a drop of 10–20 % is meant in points or in per cent the sentence does not say, so there are two readings of it.)
 
 # %%
 claims = {
@@ -487,7 +487,7 @@ check(
 
 # %% [markdown]
 # Look at how many verdicts of *supported* there are, on how many figures each rests, and by which reading of the word “per cent”.
-# (Position 14 of twenty has depth 0.74. That one document more or less in the denominator would let it in.) Look also at what the
+# (Position 14 of twenty has depth 0.74. Divided by 20 in place of 19 it would be 0.70, and be let in.) Look also at what the
 # table does *not* have: these are two models, and a sentence about others is not refuted by them. It only has to be quoted from
 # somewhere else.
 

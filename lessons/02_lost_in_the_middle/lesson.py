@@ -9,8 +9,9 @@
 # whether any of it helps the model that you have; and hold a much quoted figure against the table that it is said to come
 # from.
 #
-# **It measures** how often one model finds a number among fifty lines when nothing but the arrangement of the lines changes:
-# as drawn, best first, best at both ends, best last, four lines only, and with the question asked twice.
+# **It measures** how often one model finds a number among fifty lines when the lines are arranged in another way, most of them
+# left out, or the question said twice: as drawn, best first, best at both ends, best last, four lines only, and with the question
+# asked twice.
 
 # %%
 FULL = False  # True: all six arrangements of all twenty lists, as shipped: 120 calls, about half an hour on two cores
@@ -24,11 +25,11 @@ order_plot(shipped)
 
 # %% [markdown]
 # Twenty lists of fifty lines, one question about one line of each. A line names a ticket, its owner and the owner's telephone
-# extension; the question asks for one owner's extension. The lines play the part of retrieved documents: each has a score
-# that says how well it matches the question. Between the rows of the picture nothing changes but the arrangement. In *as
-# drawn* the right line stands anywhere; *best first* sorts by score; *reordered* puts the best at the two ends, as the
-# best-known advice has it; *best last* puts it next to the question; *top 4* throws away all but four; and *question first*
-# leaves the lines as drawn and asks the question before them as well as after.
+# extension; the question asks for one owner's extension. The lines play the part of retrieved documents: each has a score that
+# says how well it matches the question. Four of the rows of the picture differ in the order of the same fifty lines and in
+# nothing else. In *as drawn* the right line stands anywhere; *best first* sorts by score; *reordered* puts the best at the two
+# ends, as the best-known advice has it; *best last* puts it next to the question; *top 4* throws away all but four; and *question
+# first* leaves the lines as drawn and asks the question before them as well as after, one question more.
 #
 # Three rows are full: *best first*, *reordered* and *top 4* find the number in all twenty lists. As drawn it is fifteen, best
 # last sixteen. The lowest row is the one that was to help by saying a thing twice: with the question in front as well, the
@@ -69,11 +70,12 @@ intervals = {
 pd.DataFrame(intervals, index=places)
 
 # %% [markdown]
-# Two points to either side. LongChat is thirteen points better when the gold document comes first than when it is in the
-# middle, and no interval bridges that. But its curve does not come up again: the *last* place is no better than the middle.
-# MPT's curve does come up, by four points from its lowest to its end, and its first place is within the noise of its middle.
-# Neither of the two is the deep, symmetrical valley that the title makes one think of. (The paper has other models, too, and
-# among them there are curves with two raised ends. It also has settings with ten and thirty documents.)
+# Two points to either side. LongChat is thirteen points better when the gold document comes first than when it is in the middle,
+# and no interval bridges that. But its curve does not come up again: the *last* place is no better than the middle. MPT's curve
+# does come up, by four points from its lowest to its end, and whether its first place is better than its middle these intervals
+# cannot say, since the questions are the same at every place and the pairs are not published. Neither of the two is the deep,
+# symmetrical valley that the title makes one think of. (The paper has other models, too, and among them there are curves with two
+# raised ends. It also has settings with ten and thirty documents.)
 #
 # Now listen to how it is told. *The lesson*, one of the two texts that this course follows, has two versions. The first:
 # models are right in 85–90 % of cases at the ends, and in 60–70 % in the middle. The second: near perfect at the ends, with a
@@ -88,10 +90,10 @@ keys_mpt, keys_longchat = [100.0, 93.6, 88.6, 80.4, 96.2], [37.0, 38.2, 35.4, 65
 pd.DataFrame({"MPT-30B-Instruct (published)": keys_mpt, "LongChat-13B (published)": keys_longchat}, index=pairs)
 
 # %% [markdown]
-# There is the valley: near perfect at the ends, and eleven points below the first place at half depth, twenty at three
-# quarters. For MPT. For LongChat, on the same pairs, the *first* place is among the worst and the last by far the best, so
-# that whoever moves the best document to the front would do it a disservice. This is a list of nothing but lookalikes, like
-# our register, and the two models want opposite orders.
+# There is the valley: near perfect at the ends, and eleven points below the first place at half depth, twenty at three quarters.
+# For MPT. For LongChat, on the same pairs, the *first* place is among the worst and the last by far the best, so that whoever
+# moves the best document to the front would do it a disservice. This is a list of nothing but lookalikes, like our register, and
+# the two models agree on the last place and not on the first.
 #
 # That is the finding to take along. Place matters to some models, in some tasks, and *which* place differs. What the advice
 # has to be for yours is a question for a measurement. (In the exercises you write the program that holds such a sentence
@@ -138,10 +140,10 @@ by_turns([1, 2, 3, 4, 5]), by_turns([1, 2, 3, 4])
 # one, and where it lands depends on whether the number of documents is odd. Retrieve one document more, and everything turns
 # round.
 #
-# Nobody made this up to have an example. Of three widely used libraries that the course measured on 30 November 2026, two do
-# just that: with 9 documents the best is at place 1, with 10 it is at place 10, with 1,000 at place 1,000 (llama-index-core
-# 0.14.25, langchain-community 0.4.2). The third, haystack-ai 3.4.1, has it at place 1 throughout, as this course has. The
-# table, with the times, is `benchmarks/ordering.md` in the course's repository, and the script that makes it is beside it.
+# Nobody made this up to have an example. Of three widely used libraries that the course measured on 30 November 2026, two do just
+# that: with 9 documents the best is at place 1, with 10 it is at place 10, with 1,000 at place 1,000 (llama-index-core 0.14.25,
+# langchain-community 0.4.2). The third, haystack-ai 3.4.1, has it at place 1 throughout, as this course has. The table, with the
+# times, is in the course's repository, beside the script that makes it.
 #
 # Is last a mistake, then? Look at LongChat's second column above. It may well be the better place. What is a mistake is not
 # to know which of the two one has.
@@ -166,7 +168,7 @@ documents = [
     "The new coffee machine has arrived.",
 ]
 overlap = [word_overlap(query, document) for document in documents]
-query_words(query), [round(score, 2) for score in overlap]
+query_words(query)
 
 # %% [markdown]
 # The published threshold is 0.1: what has less than a tenth of the words is left out.
@@ -178,10 +180,10 @@ kept = relevant(documents, overlap, threshold=0.1)
 [document for document in documents if document not in kept]
 
 # %% [markdown]
-# Only the coffee machine. Lunch stays, because a queue can be slow, too. A question of three words gives four possible
-# scores, 0, ⅓, ⅔ and 1, so that a threshold of 0.1 says no more than *at least one word*; it begins to mean something in
-# questions of more than ten words, and in those it asks for two. A threshold belongs to the length of the question, and a
-# fixed one is at its loosest where the question says least.
+# Only the coffee machine. Lunch stays, because a queue can be slow, too. A question of three words gives four possible scores, 0,
+# ⅓, ⅔ and 1, so that a threshold of 0.1 says no more than *at least one word*; it begins to mean something in questions of more
+# than ten words, and in those of eleven to twenty it asks for two. A threshold belongs to the length of the question, and a fixed
+# one is at its loosest where the question says least.
 #
 # What overlap cannot see is that some words are worth more than others. *Slow* stands in four of the seven documents,
 # *payments* in three. **BM25** weighs a word by its rarity, a second occurrence less than the first, and a word in a long
@@ -306,9 +308,9 @@ pd.Series([call.row + 1 for call in first]).value_counts().rename_axis("rank of 
 # right document has rank 1 in some cases, and in the others the same order moves it to the places that are read worst. (And
 # since the other lines tie, the other three of *top 4* are simply the first three of the list.)
 #
-# **Predict before you run.** Rank the six arrangements by the hits that you expect. The line next to the question is the
-# nearest, but it was read with forty-nine lookalikes in view; the first line was read before there was any. Which of the two
-# counts for more? And do you expect *top 4* to do as well as *best first*, whose first line is the same?
+# **Predict before you read on.** You have seen the counts at the top. The line next to the question is the nearest to it, but it
+# was read with forty-nine lookalikes in view; the first line was read before there was any. Say now *why* best last does not gain
+# what best first gains, and what *top 4*, whose first line is the same, could lose that *best first* does not.
 #
 # QUICK asks the first list in all six arrangements now; FULL asks all twenty.
 
@@ -343,20 +345,20 @@ tested.assign(**{"p × 5": (5 * tested["p"]).clip(upper=1)}).round(3)
 
 # %% [markdown]
 # The three rows that put the right line first differ from *as drawn* in the same five lists, and in all five to the better. Five
-# tosses that all come up heads have a p of 0.06, and after the correction 0.31. *Best last* wins three lists and loses two.
-# *Question first* wins one and loses six: 0.13 before the correction. By the rule that was fixed beforehand, **not one of the
-# five remedies is shown to do anything.**
+# tosses that all come up the same, heads or tails, happen once in sixteen times: p = 0.06, and 0.31 after the correction. *Best
+# last* wins three lists and loses two. *Question first* wins one and loses six: 0.13 before the correction. By the rule that was
+# fixed beforehand, **not one of the five remedies is shown to do anything.**
 #
 # That sounds wrong beside 20 of 20, and it is worth seeing why it is not. What has been counted is five lists. Had the model
-# found the number in nineteen lists as drawn, no remedy could have shown more than one. A test that has only five cases to
-# decide on cannot reach 0.01 whatever they say (it takes eight, all on one side); what it says is *not shown*, and that is
-# another thing than *shown not to be*. Lesson 05 has 32 lists for the same question and nine places, and finds the same
-# direction. With the two together you may believe in the first place; with this table alone you may plan a larger one.
+# found the number in nineteen lists as drawn, no remedy could have shown more than one. A test that has only five cases to decide
+# on cannot reach 0.01 whatever they say (it takes eight, all on one side); what it says is *not shown*, and that is another thing
+# than *shown not to be*. Lesson 05 finds the same direction in lists of 25 lines, by two of 32 from the first place to the
+# middle; lesson 06 has the first place far ahead in lists of fifty and of ninety. With this table alone you may plan a larger
+# one.
 #
-# One comparison more belongs to the subject, *reordered* against *best first*. In both the right line is the first; they
-# differ in the order of the other forty-nine, which to BM25 are as good as equal. Whatever the two rows have in common is
-# therefore the work of the first place, and the remedy's second half, the best at *both* ends, has had nothing to do in this
-# test.
+# One comparison more belongs to the subject, *reordered* against *best first*. In both the right line is the first; they differ
+# in the order of the other forty-nine, which to BM25 are as good as equal. Both rows are full, so that this comparison could not
+# have shown a difference in favour of *reordered*; what its second half is worth, the best at *both* ends, cannot be seen here.
 
 # %%
 compare(shipped, "arrangement", "reordered", "best first")
@@ -369,18 +371,20 @@ missed = shipped[shipped["kind"] != "hit"]
 pd.crosstab(missed["arrangement"], missed["kind"]).reindex(order.ARRANGEMENTS, fill_value=0)
 
 # %% [markdown]
-# As drawn and best last, most wrong answers are *neither*: numbers that stand nowhere in the list, such as 43077 for 2627, a copy
-# that went astray. With the question first they are all another record's. Which one?
+# As drawn and best last, most wrong answers are *neither*, six of nine. Three of the six are the number of a ticket in place of
+# an extension, such as 43077, and once it is the ticket of the right line. Three stand nowhere in the list; 4765 for 5765 and
+# 2406 for 4206 look like a copy that went astray. With the question first the wrong answers are all another record's. Which
+# one's?
 
 # %%
 misled = missed[missed["arrangement"] == "question first"]
 misled["found_row"].value_counts().rename_axis("line of the number that was given").to_frame("answers")
 
 # %% [markdown]
-# Line 0, ten times out of ten: the line that follows the question. Asked before it has seen the list, the model answers with
-# whatever comes next, and the second asking, behind the list, does not make it look again. Saying the key point twice is good
-# advice in some prompts. In this one it replaced a failure that one can see by one that looks like an answer, and nobody would
-# have noticed who had only counted hits.
+# Line 0, ten times out of ten: the line that follows the question. In nine other lists the model did find a right line further
+# down, so that it is not a rule. Of the ten lists with a wrong number, six were right as drawn, two were *neither*, and two had
+# another record's number already. Whoever only counts hits sees fifteen become ten, and not that all ten misses now look like
+# answers. Saying the key point twice is good advice for some prompts; it is not shown to be for this one.
 
 # %% [markdown]
 # ## Published / yours
@@ -397,17 +401,23 @@ def share(name):
 
 
 published = [f"{mpt[place]:.1f} % and {longchat[place]:.1f} %" for place in (0, -1, 2)]
-yours = [share("best first"), share("best last"), f"{share('as drawn')}, in a drawn row"]
+length = load_results("length")
+middles = length[length["records"] == 50]["kind"] == "hit"
+low, high = wilson(int(middles.sum()), len(middles))
+yours = [share("best first"), share("best last"), f"{middles.mean():.0%} ({low:.0%} to {high:.0%}), lesson 06"]
 pd.DataFrame({"published": published, "yours (Wilson 95 %)": yours}, index=["right one first", "right one last", "in the middle"])
 
 # %% [markdown]
-# The rows are put side by side so that you can see how little they compare. Other models, another task, and a middle that is
-# in the one case the tenth of twenty places and in the other any place. What can be compared is the shape.
+# The rows are put side by side so that you can see how little they compare. Other models, another task, and a middle that is in
+# the one case the tenth of twenty places and in the other the twenty-fifth of fifty. What can be compared is the shape.
 #
-# First is above last here and above a drawn row, as for LongChat, and the last place gains next to nothing on a drawn one, as
-# for LongChat, too. There is no valley. But the intervals of all three rows overlap or nearly so, and this is twenty lists.
+# The drawn row is no middle. Lesson 06 has the middle of these very lists, with another owner asked for: 12 of 20, or 39 to 78 %.
+# First 20, middle 12, last 16 does sag, but the intervals of middle and last overlap widely, and twenty lists cannot tell a
+# valley from a slope.
 #
-# The two sentences of the lesson, 85–90 against 60–70 % and near perfect with a drop of 10–20 %, are in neither column.
+# Neither of the two sentences is in either column as a whole. Parts of them are: with the mean of the two ends as the yardstick,
+# LongChat at the tenth place is 10.5 per cent lower, and here the middle is at 60 %. (Question 3 of the exercises is about such
+# yardsticks.)
 
 # %% [markdown]
 # ## What it means for your agent
@@ -415,8 +425,9 @@ pd.DataFrame({"published": published, "yours (Wilson 95 %)": yours}, index=["rig
 # Order is the cheapest thing that you can change about a prompt: it costs no token and no call. That is a reason to try it,
 # and no reason to believe in it.
 #
-# Before you order, cut. What has no score worth the name, and what says the same thing again, goes first; but look at what
-# was dropped wherever your documents share a pattern. Fewer rivals help in every place.
+# Before you order, cut. What has no score worth the name, and what says the same thing again, goes first; but look at what was
+# dropped wherever your documents share a pattern. Whether fewer rivals help is lesson 06's question; here *top 4* did no worse
+# than the best order, for an eighth of the tokens.
 #
 # Then find out which end your model reads better, on your own documents, by putting the same right document first, in the
 # middle and last. If there is no difference that survives an interval, sort best first and think about something else. It is
@@ -430,10 +441,10 @@ pd.DataFrame({"published": published, "yours (Wilson 95 %)": yours}, index=["rig
 # %% [markdown]
 # ## Practice
 #
-# Not graded. *Top 4* helps only if the right document is among the four, and where scores are equal, chance decides who is.
-# Write `surely_kept(scores, right, k)`: is the document with the index `right` among the `k` best, whichever way the ties
-# fall? What does it say of the right line in the register above, for `k` = 1? And of any other line, for `k` = 48, and for
-# `k` = 49?
+# Not graded. *Top 4* helps only if the right document is among the four, and where scores are equal, the order of the list
+# decides who is. Write `surely_kept(scores, right, k)`: is the document with the index `right` among the `k` best, whichever way
+# the ties fall? What does it say of the right line in the register above, for `k` = 1? And of any other line, for `k` = 48, and
+# for `k` = 49?
 
 # %% tags=["practice"] question="surely_kept"
 def surely_kept(scores, right, k):
@@ -503,7 +514,7 @@ records = read_records(rooms, sentence, asks, answer="room")
 cells(run(records.position(depths=(0, 0.5, 1), trials=4), model), "depth")
 
 # %% [markdown]
-# Three rows that look alike mean that you can spare yourself the ordering for lists of this length. Take the length that your
+# Four trials that look alike exclude only very large differences; leave out `trials` before you decide. Take the length that your
 # prompts really have before you decide; a list of eight is one that nearly any model reads well.
 #
 # ## Exercises

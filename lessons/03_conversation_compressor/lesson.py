@@ -29,9 +29,9 @@ compress_plot(shipped)
 # another share, of the texts that still *hold* the answer, found or not. The dashed line is what the model finds in documents that
 # nobody has shortened, and the band around it, like the whiskers, is a 95 % interval.
 #
-# In whole documents the model finds seventeen of twenty answers. After any of the three it finds six or seven, and the three marks
-# stand so close together that nothing distinguishes them. The rings are where the marks are: what the texts still hold is
-# found, and what was lost was lost in the shortening.
+# In whole documents the model finds seventeen of twenty answers. After any of the three it finds six or seven, and the three
+# marks stand so close together that nothing distinguishes them. The rings are where the marks are, but for one document of the
+# summaries: nearly all that the shortened texts still hold is found.
 #
 # Note what the picture has two figures for. A compressor that is praised for its ratio alone is in good company: the empty string has
 # a ratio of nought.
@@ -64,6 +64,9 @@ len(session), len(steps), model.count_prompt(session)
 #
 # ## Five ways
 #
+# Truncation, sliding window, key sentences, rolling summary and recursive summary: these are the five that the lesson of the
+# published texts teaches. Elision makes a sixth.
+#
 # **Truncation** keeps the newest whole steps that fit a budget of tokens. The system message stays.
 
 # %%
@@ -73,10 +76,10 @@ made = Truncation(budget=600).compress(session, model)
 made.tokens_before, made.tokens_after, len(made.messages), made.notes
 
 # %% [markdown]
-# Every compressor of the course is an object with that one method, and returns that one thing: the new messages, the tokens of the
-# whole prompt before and after, what it spent, and notes in words. Truncation stops at the first step that does not fit, and so 66
-# tokens of the budget remain unused. It does not look whether an older and smaller one would: a conversation with a hole in it is a
-# different conversation.
+# Every compressor of messages in this course is an object with that one method, and returns that one thing: the new messages, the
+# tokens of the whole prompt before and after, what it spent, and notes in words. Truncation stops at the first step that does not
+# fit, and so 66 tokens of the budget remain unused. It does not look whether an older and smaller one would: a conversation with
+# a hole in it is a different conversation.
 #
 # **A sliding window** keeps the last so many messages. Where it would begin inside a step it takes in all of it.
 
@@ -86,11 +89,12 @@ for last in (2, 4, 6):
     print(last, "messages asked for,", len(made.messages) - 1, "kept,", made.tokens_after, "tokens")
 
 # %% [markdown]
-# A window is the easiest of all to explain, and the only one whose size in tokens nobody knows beforehand: six messages may be a
-# hundred tokens or thirty thousand.
+# A window is the easiest of all to explain, and, like elision, it has no size in tokens that is known beforehand: six messages
+# may be a hundred tokens or thirty thousand.
 #
 # **Elision** goes for what is large instead of what is old. In an agent's history most tokens are tool results, and most of these
-# could be fetched again. So the old ones are replaced by a line that says what was there, how long it was, and how to get it back.
+# could be fetched again. So the old ones are replaced by a line that says what was there, how long it was, and how to get it
+# back. `after=1` keeps the results of the newest turn.
 
 # %%
 made = Elision(after=1).compress(session, model)
@@ -98,8 +102,8 @@ print(made.tokens_after, made.notes)
 [message["content"] for message in made.messages if message["content"].startswith("[elided")]
 
 # %% [markdown]
-# All 23 messages are still there, every word that a human or the assistant said among them, and a third of the tokens is gone. It is
-# not one of the published five, and it costs nothing but the price of calling a tool again.
+# All 23 messages are still there, every word that a human or the assistant said among them, and a third of the tokens is gone.
+# Its price is that a tool may have to be called again.
 #
 # **Key sentences** are for documents more than for conversations: the sentences whose words matter most in the text, kept as they
 # stand and in their order. Nothing is written anew, so nothing can be made up. Here is the first of the twenty documents, at a quarter
@@ -205,16 +209,16 @@ saved, made.spent_tokens, round(made.spent_tokens / saved, 2)
 # system message, so that a prefix cache has to compute everything after that point again: lesson 08 counts that. Truncation and windows
 # cost nothing to make, and they break the prefix just the same, a window even at *every* call.
 #
-# There is a cost of another kind, which shows only in long sessions: the compressor itself has to count. If it renders the remaining
-# conversation again for each message that it takes away, a history of a thousand messages is counted five hundred times over. Here a
-# history is counted once for its size, each step that is considered once by itself, and the result once more as a whole, so that
-# trimming is linear in the length of the history. Cut down to half its size, a history of 10,000 messages is counted 2.00 times a
-# message, against 7.49 times by the bisection of langchain-core's `trim_messages`, which takes 2.1 times as long
-# (`benchmarks/history.md`, made by `python benchmarks/history.py`; both kept exactly the same messages).
+# There is a cost of another kind, which shows only in long sessions: the compressor itself has to count. If it renders the
+# remaining conversation again for each message that it takes away, a history of a thousand messages is counted five hundred times
+# over. Here a history is counted once for its size, each step that is considered once by itself, and the result once more as a
+# whole, so that trimming is linear in the length of the history. Cut down to half its size, a history of 10,000 messages is
+# counted 2.00 times a message, against 7.49 times by the bisection of langchain-core's `trim_messages`, which takes 2.1 times as
+# long (the course's repository holds the table and its script; both kept exactly the same messages).
 #
 # ## One loop
 #
-# Since all of them have one method and return one thing, a comparison is a loop.
+# Since those that work on messages have one method and return one thing, a comparison is a loop.
 #
 # **Predict before you run.** Four compressors, and three things that somebody may want to know later. `3f9a1c7` is a commit that a tool
 # reported and the assistant repeated. `Tomasz Wilk` wrote another commit; he stands in a tool's result and nowhere else. `line 34` is in the
@@ -240,11 +244,11 @@ for name, compressor in compressors.items():
 pd.DataFrame(rows).T
 
 # %% [markdown]
-# Truncation and window know nothing older than the last turn or two. Elision keeps the commit, since the assistant had said it, and loses
-# the name that only a tool had said, though it knows where to get it again. What the summary keeps is what this model thought worth
-# keeping, and your table may say something else for another model: `made.messages[1]` has it in its own words. A fact that the
-# assistant repeats survives almost everything. That is also the trouble with it, as lesson 08 will show: the agent looks as though its
-# memory worked.
+# Truncation and window know nothing older than the last turn or two. Elision keeps the commit, since the assistant had said it,
+# and loses the name that only a tool had said, though it knows where to get it again. What the summary keeps is what this model
+# thought worth keeping, and your table may say something else for another model: `made.messages[1]` has it in its own words. That
+# the assistant had repeated the commit helped in one row of four: it is still there where the tool's result has been elided, and
+# nowhere else.
 
 # %% [markdown]
 # ## Move it yourself
@@ -265,9 +269,10 @@ history_explorer()
 # written for this course and invented throughout, so that no model can know an answer from elsewhere. Answers stand at the
 # beginning, in the middle and near the end, in turn. Each strategy may keep a quarter of the tokens.
 #
-# The rules, before the answers. The *ratio* is the tokens after divided by the tokens before. A text *holds* the answer if it has it
-# word for word. The answer is *found* if the model names it, and names none of the other expressions of its kind in the text before it.
-# And no strategy gets to see the question.
+# The rules, before the answers. The *ratio* is the tokens after divided by the tokens before. A text *holds* the answer if it has
+# it in the document's words or in others that were listed beforehand, such as *March 27* for *27 March*. The answer is *found* if
+# the model names it, and names none of the other expressions of its kind in the text before it. A summary over its quarter is cut
+# to it, and not refused, so that all strategies have the same size. And no strategy gets to see the question.
 #
 # That last rule is easily broken, so here is what it is worth. No model is needed for it.
 
@@ -284,15 +289,17 @@ for document in documents:
 held
 
 # %% [markdown]
-# Seven of twenty, seven of twenty, fifteen of twenty. The first two are what compression is: whoever keeps a quarter of a text without
-# knowing what it will be asked for keeps about a third of the answers. (Truncation keeps just those that stand at the
-# beginning.) The third is retrieval. It is the better thing to do wherever the question is known and the document still at hand, and it
-# is not compression, since a conversation has to be shortened *before* its next question is asked. Figures of the third kind are often
-# published as figures of the first.
+# Seven of twenty, seven of twenty, fifteen of twenty. The first two are what compression is: whoever keeps a quarter of a text
+# without knowing what it will be asked for keeps few of the answers. For truncation the seven is our own doing, since seven
+# answers were put at the beginning; with other documents it is another number. For key sentences, which kept two from the
+# beginning, four from the middle and one from the end, it is a finding about these twenty texts. The third is retrieval. It is
+# the better thing to do wherever the question is known and the document still at hand, and it is not compression, since a
+# conversation has to be shortened *before* its next question is asked. Figures of the third kind are often published as figures
+# of the first.
 #
-# **Predict before you run.** The model reads a document, writes a summary in a quarter of the tokens, and is then asked. Out of twenty,
-# how many summaries still hold the answer? More than the seven of the others? And how many of the answers that are held does it find?
-# QUICK asks about the first three documents now; the table under the dots is made of all twenty.
+# **Predict before you run.** The picture has shown that the summaries hold seven of the twenty answers, as many as the other two.
+# *Which* seven? Those of truncation, those of the key sentences, or seven others? QUICK asks about the first three documents now;
+# the table under the dots is made of all twenty.
 
 # %% tags=["nbval-ignore-output"]
 from ctxcourse.experiments import compress
@@ -311,18 +318,19 @@ compress.cells(frame).round(2)
 # seven of twenty for the summary, too; found are seven, seven and six. And the summary alone had a price: 632 tokens a document, read and
 # written, to turn 394 into 97.
 #
-# A model that has read the whole document keeps no more of its answers than a knife does that has read none. One would like to
-# know which seven.
+# A model that has read the whole document keeps no more of its answers than a knife does that has read none. Now for which seven.
 
 # %%
 held = frame.pivot(index="document", columns="strategy", values="holds")
 (held["summary"] == held["truncation"]).value_counts().rename_axis("summary and truncation agree").to_frame("documents")
 
 # %% [markdown]
-# The same seven, and they are those that have their answer at the beginning. Read a few of the summaries (the column `text`) and you see
-# why: this model *retells from the top*, sentence by sentence, some of them word for word, until its tokens run out. Nineteen of the twenty
-# summaries end at the limit. It is a truncation, then, at a price. A larger model would not do that; but which of the two
-# yours does, its fluent sentences will not tell you. The two columns above do.
+# The same seven, and they are those that have their answer at the beginning. Asked for a quarter, the model wrote past it in
+# nineteen documents of twenty: eighteen answers were stopped at 150 tokens, one ended by itself at 135. The experiment then cut
+# them to the quarter, so that what is compared here is the first quarter of the document with the first part of the model's
+# retelling. Read a few of them (the column `text`). Most keep the order of the document, some sentences word for word, and so the
+# cut falls on the same answers. It is a truncation, then, at a price. Whether a larger model keeps to the length has not been
+# measured here; the two columns tell you of yours what its fluent sentences will not.
 #
 # The strategies share their documents, so they are compared in pairs, as in lesson 05: in how many documents did one find the answer
 # and the other not?
@@ -350,8 +358,9 @@ lost = frame.assign(outcome=where.where(frame["kind"] == "miss", "found"))
 lost.groupby(["strategy", "outcome"]).size().unstack(fill_value=0)
 
 # %% [markdown]
-# Thirteen answers are lost in compression, by each strategy; in reading one, and three of the whole documents. No answer was
-# found in a text that does not hold it: nothing was guessed, and nothing worded otherwise by a summary came through.
+# Thirteen texts of each strategy no longer hold their answer. Three of these answers were not found in the whole document either,
+# so that ten are the compressor's loss. No answer was found in a text that does not hold it (`frame[(frame.kind == "hit") &
+# ~frame.holds]` is empty); one was found that the summary words otherwise, *March 27* for *27 March*.
 #
 # One summary, to see what such a failure looks like:
 
@@ -418,9 +427,9 @@ index = strategies.index
 pd.DataFrame({"published": [theirs.get(name, "not given") for name in index], "yours (Wilson 95 %)": ours}, index=index)
 
 # %% [markdown]
-# The published column names no model. Ours is Qwen2.5-Coder-0.5B-Instruct, 4-bit weights expanded to float32, and a model of half a
-# billion parameters is no great writer of summaries; a larger one would keep more. That is what the measurement is there for: put in your
-# own.
+# The published column names no model. Ours is Qwen2.5-Coder-0.5B-Instruct, 4-bit weights expanded to float32, and a model of half
+# a billion parameters is no great writer of summaries. What a larger one keeps has not been measured here; that is what the
+# measurement is there for. Put in your own.
 #
 # The published compressor, by the way, takes the first 100 characters of every old message for a summary and appends it to the summaries
 # there are. It has two faults. One of them shows in the first long message, the other in the first long session, and neither shows in an
@@ -428,8 +437,9 @@ pd.DataFrame({"published": [theirs.get(name, "not given") for name in index], "y
 #
 # ## What it means for your agent
 #
-# Start with what can be fetched again. Eliding old tool results gains the most tokens for the least loss, needs no model, and its failure
-# is visible: the agent has to call a tool once more.
+# Start with what can be fetched again. Eliding old tool results gains less than the others, a third of the tokens in this
+# conversation; it keeps every word that was said, needs no model, and its failure is visible: the agent has to call a tool once
+# more.
 #
 # Summarise late and seldom, since each summary is paid for, and each is written of the last. Name in the instructions what must not be
 # lost, such as numbers, identifiers and standing orders. Then do not trust it: keep what *must* survive somewhere else (lesson 08 pins it,

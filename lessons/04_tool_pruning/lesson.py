@@ -144,8 +144,8 @@ orders = {"cheapest first": by_price, "dearest first": by_price[::-1]}
 {order: scaffolding_hypotheses(listed, tok)[line] for order, listed in orders.items()}
 
 # %% [markdown]
-# From less than nothing to 365, and somewhere between the two there is an order that gives 126. A guess that can be made to fit
-# anything explains nothing. So the honest entry in the table is: 126 published, 77 by difference, cause unknown.
+# From less than nothing to 365, and some orders between the two come out at 126. A guess that can be made to fit anything
+# explains nothing. So the honest entry in the table is: 126 published, 77 by difference, cause unknown.
 
 # %% [markdown]
 # ## Unused tools are billed
@@ -181,9 +181,9 @@ catalogue().tool("search_tickets")["function"]
 trimmed.tool("search_tickets")["function"]
 
 # %% [markdown]
-# From 263 tokens to 128. Read both again as somebody who has to make a call. What is gone? That `any` is the state to ask for when
-# one does not know; that `service` takes the names that `list_services` gives; that a query should be a few words and no sentence.
-# None of that is decoration. It was written because somebody's agent once got it wrong.
+# From 263 tokens to 128. Read both again as somebody who has to make a call. What is gone? That `any` is the state to ask for
+# when one does not know; that `service` takes the names that `list_services` gives; that a query should be a few words and no
+# sentence. None of that is decoration: each of the three says something that a call can get wrong.
 #
 # Where does the catalogue keep its words? Cut in four ways, always the same twelve tools:
 
@@ -367,16 +367,22 @@ table = experiment.cells(results)
 table.drop(columns=["prompt_tokens"]).round(2)
 
 # %% [markdown]
-# There is no fall. With five tools, all of them and full prose, 8 of 20 calls are right, with ten 6, with twenty 7, with *fifty* 9. The
-# sixteen cells of the table lie between 5 and 9, and the intervals of any two of them overlap: a catalogue of 870 tokens or of 7,237,
-# full or trimmed, whole or selected, no difference can be seen. That accuracy falls with the number of tools is said everywhere, and is
-# not what this model did.
+# With all tools offered no fall can be seen. With five tools and full prose 8 of 20 calls are right, with ten 6, with twenty 7,
+# with *fifty* 9. With a selection the counts in full prose go from 9 to 6, as four of the wanted tools are no longer offered, and
+# that is within the intervals, too: the cells lie between 5 and 9, and the intervals of any two of them overlap. (Two of the
+# sixteen are the same prompts, since five trimmed tools all fit.) That accuracy falls with the number of tools is said
+# everywhere, and is not what can be seen here, between 870 tokens of tools and 7,237.
 #
-# Look at *how* it failed. In nearly every cell the largest number is *wrong arguments*: the right tool was called, and with something in
-# it that the request does not say. `"employee_number": 12345`, where a name had been asked for. `"region": "us-east-1"`, where no region
-# had. A level, a limit, a period of one minute. The model fills in every field that it is shown, and it has been shown them all. What
-# would help is not fewer tools but fewer *parameters*, and an environment that refuses a made-up value with words that help. Calls of
-# another tool are few, and calls of one that does not exist are there with five tools as with fifty.
+# Look at *how* it failed. In nearly every cell the largest number is *wrong arguments*: the right tool was called, and with
+# something in it that the request does not say. `"employee_number": 12345`, where a name had been asked for. `"region":
+# "us-east-1"`, where no region had. In 128 of 207 calls of a right tool that has several parameters the model filled in all of
+# them. Whether fewer parameters would help has not been tried. But one request, the second, is right in all eight cells in full
+# prose and wrong in all eight that are trimmed. Its tool is `search_logs`, and two sentences that trimming took away say that the
+# minutes are *30 if left out* and the limit *20 if left out*. Without them the model looks back one minute (once ten), for ten
+# lines.
+#
+# Calls of a tool that does not exist are in every cell, with five tools as with fifty. But sixteen of the twenty are one request: the
+# model takes the name of the service, `search-index`, for that of a tool.
 
 # %% [markdown]
 # The requests are the same in every cell of the table, so that cells can be compared in pairs, as in lesson 05: how many requests
@@ -397,9 +403,10 @@ tests = [mcnemar(hits[before].tolist(), hits[after].tolist()) for before, after 
 pd.DataFrame(tests, index=list(pairs)).rename(columns={"only_first": "right only before", "only_second": "right only after"}).round(3)
 
 # %% [markdown]
-# None of the four has more in it than chance. Four comparisons were named here, so a p has to be below about 0.0125 to count (lesson 05),
-# and the smallest is 0.22. In the last row five requests are right only before and one only after, which is what it would look like
-# if the trimmed selection did harm, and also what it looks like when six coins are tossed. Forty more requests would tell.
+# None of the four is shown to be more than chance. Four comparisons were named here, so a p has to be below about 0.0125 to count
+# (lesson 05), and the smallest is 0.22. In the last row five requests are right only before and one only after, which is what it
+# would look like if the trimmed selection did harm, and also what it looks like when six coins are tossed. Forty more requests
+# might tell.
 #
 # Three reservations. Twenty requests are few. They were written by the people who wrote the catalogue, one sentence each, and name
 # their object plainly, which is easier for a keyword and for a model than what users write. And a model of half a billion parameters
@@ -434,9 +441,10 @@ pd.DataFrame(bill).T
 # requests is not many. With the twenty-first, the full catalogue costs the tokens of the question, some twenty; the selection costs
 # its tools, for which 370 is the average here.
 #
-# So whether selecting spares anything depends on how you are billed. Where cached tokens are nearly free, a fixed catalogue is hard to
-# beat on price, and what speaks for selection is attention: fewer rivals for the right tool. Where nothing is cached, or every token
-# counts against a window, selection wins at once. A choice *once per conversation* has some of both: a small catalogue that stays.
+# So whether selecting spares anything depends on how you are billed. Where cached tokens are nearly free, a fixed catalogue is
+# hard to beat on price, and what could speak for selection is fewer rivals for the right tool, of which nothing was seen here.
+# Where nothing is cached, or every token counts against a window, selection wins at once. A choice *once per conversation* has
+# some of both: a small catalogue that stays.
 
 # %% [markdown]
 # ## Two claims, by arithmetic
@@ -453,8 +461,9 @@ pd.Series(saved, name="saved").to_frame()
 
 # %% [markdown]
 # The example does not illustrate its own range: 8,000 to 1,000 is 87.5 %, and 60 to 80 % of 8,000 would leave 1,600 to 3,200. The
-# second claim is right to the digit. Ours lie below the range, in it and above it, and it is the same 600 tokens every time: *what
-# share is saved depends on what you began with*. A percentage without its denominator is a compliment to the catalogue's former size.
+# second claim is right to the digit. Ours lie below the range, in it and above it, and it is about 600 tokens every time: *what
+# share is saved depends on what you began with*. A percentage without its denominator is a compliment to the catalogue's former
+# size.
 #
 # And each of them is a saving of tokens in prompts. None says how many calls were still right.
 
@@ -467,7 +476,7 @@ pd.Series(saved, name="saved").to_frame()
 # | catalogue | twelve tools, not printed | a reconstruction, worded to cost the same: agreement is no finding |
 # | all twelve | 1,817 tokens | 1,817 |
 # | fixed scaffolding | 126 | 77 by difference; ten hypotheses, none of them gives 126 |
-# | system message and scaffolding | 85 | depends on the system message; 9 for one of a single letter |
+# | system message and scaffolding | 85 | depends on the system message |
 # | three tools | 605 | 605 for `search_logs`, `query_metrics`, `get_deployments` |
 # | trimmed | 1,291 (−526, −29 %) | 1,291, by construction |
 # | five unused tools over 57 requests | 39,729 | the same, by multiplication |
@@ -524,10 +533,9 @@ quiz("04_tool_pruning")
 # ## Your own tools, in five minutes
 #
 # 1. Save the list of tools that your agent sends as a JSON file: in the form of the chat API, or as bare functions with `name`,
-#    `description` and `parameters`.
-# 2. Put the file's name in place of the sample, and a request that a user of yours would make in place of ours.
-# 3. Read the first column for the dearest tool, the second for how much of it is prose, the third for whether its words answer the
-#    request at all.
+# `description` and `parameters`. 2. Put the file's name in place of the sample, and a request that a user of yours would make in
+# place of ours. 3. Read the first column for the dearest tool, the second for what is left of it without prose, the third for
+# whether its words answer the request at all.
 
 # %%
 from ctxcourse import load_sample

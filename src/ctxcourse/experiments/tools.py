@@ -203,7 +203,7 @@ def cells(frame: DataFrame) -> DataFrame:
 
 
 def _row(call: ToolsCall, tools: Sequence[Tool], completion: Completion, without_tools: int) -> list[Any]:
-    names = [tool["function"]["name"] for tool in tools]
+    names = [each["function"]["name"] for each in tools]
     result, called = outcome(call.task, names, completion.text)
     asked = ["tools", call.number, call.tools, call.prose, call.selection, call.task.tool, call.task.tool in names]
     sizes = [completion.prompt_tokens, completion.prompt_tokens - without_tools, completion.new_tokens]
