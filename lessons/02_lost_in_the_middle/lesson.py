@@ -9,9 +9,8 @@
 # whether any of it helps the model that you have; and hold a much quoted figure against the table that it is said to come
 # from.
 #
-# **It measures** how often one model finds a number among fifty lines when the lines are arranged in another way, most of them
-# left out, or the question said twice: as drawn, best first, best at both ends, best last, four lines only, and with the question
-# asked twice.
+# **It measures** how often one model finds a number among fifty lines: as drawn, best first, best at both ends, best last, with
+# four lines only, and with the question asked twice.
 
 # %%
 FULL = False  # True: all six arrangements of all twenty lists, as shipped: 120 calls, about half an hour on two cores
