@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from ctxcourse import load_tokenizer
 from ctxcourse.cli import app
 from ctxcourse.samples import load_sample
+from tests.small_model import write_small_model
 
 RUNNER = CliRunner()
 
@@ -64,8 +65,47 @@ def test_what_cannot_be_done_is_refused_by_name(
     assert said in done.stderr
 
 
-def test_an_unknown_policy_is_refused_with_the_names_of_all(session: Path) -> None:
-    done = RUNNER.invoke(app, ["agent", "probe", str(session), "--policy", "forgetting"])
+def test_an_unknown_policy_is_refused_with_the_names_of_all(tmp_path: Path) -> None:
+    facts = "Tickets go under employee number 4417. The affected shard is pay-shard-7."
+    talk = [{"role": "user", "content": facts}, {"role": "assistant", "content": "So be it."}]
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps([*talk, {"role": "user", "content": "Thank you."}]), encoding="utf-8")
+    done = RUNNER.invoke(app, ["agent", "probe", str(path), "--policy", "forgetting"])
     assert done.exit_code == 2
     assert "no policy is called 'forgetting'" in done.stderr
     assert "'sliding window'" in done.stderr
+
+
+def test_a_conversation_in_which_the_facts_are_never_said_is_refused_before_the_model_is_asked(session: Path) -> None:
+    done = RUNNER.invoke(app, ["agent", "probe", str(session), "--policy", "sliding window"])
+    assert done.exit_code == 2
+    assert "no message of the user says what 4417 is" in done.stderr
+
+
+def test_a_conversation_without_a_call_is_refused_before_the_model_is_asked(tmp_path: Path) -> None:
+    path = tmp_path / "asking.json"
+    path.write_text(json.dumps([{"role": "user", "content": "Is anybody there?"}] * 2), encoding="utf-8")
+    done = RUNNER.invoke(app, ["agent", "probe", str(path)])
+    assert done.exit_code == 2
+    assert "none of the 2 messages is from the assistant" in done.stderr
+
+
+def test_a_policy_is_probed_and_billed_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CTXCOURSE_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    small = write_small_model(tmp_path / "small")
+    facts = "Tickets go under employee number 4417. The affected shard is pay-shard-7."
+    talk = [{"role": "user", "content": facts}, {"role": "assistant", "content": "So be it."}]
+    talk += [{"role": "user", "content": "File it."}, {"role": "assistant", "content": "Done."}]
+    (tmp_path / "facts.json").write_text(json.dumps(talk), encoding="utf-8")
+    asked = ["facts.json", "--policy", "control", "--model", str(small), "--json", "--csv", "p.csv", "--plot", "p.png"]
+    done = RUNNER.invoke(app, ["agent", "probe", *asked])
+    assert done.exit_code == 0, done.output
+    rows = json.loads(done.stdout)
+    assert [(row["policy"], row["fact"], row["n"]) for row in rows] == [
+        ("control", fact, 6) for fact in ("employee number", "shard")
+    ]
+    assert all(row["present"] == row["stated"] == row["prompts"] == 1 for row in rows)
+    assert {row["billed_tokens"] for row in rows} == {row["recomputed_tokens"] for row in rows}
+    assert (tmp_path / "p.csv").is_file()
+    assert (tmp_path / "p.png").is_file()

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ctxcourse import load_tokenizer
 from ctxcourse.agent.accounting import (
@@ -18,7 +17,6 @@ from ctxcourse.agent.accounting import (
     at_turns,
     bill,
     bill_of_prompts,
-    common_prefix,
     passes,
 )
 from ctxcourse.agent.tool_use import ToolUse, tool_bill
@@ -117,15 +115,6 @@ def test_answers_are_counted_without_what_stands_around_them(messages: Any) -> N
         assert billed.output_tokens == COUNTER.count_prompt([answer]) - empty
         if not answer["content"] and not answer.get("tool_calls"):
             assert billed.output_tokens == 0
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.lists(st.lists(st.integers(0, 2), max_size=6), max_size=4))
-def test_the_common_prefix_is_what_two_prompts_begin_with(prompts: list[list[int]]) -> None:
-    for one in prompts:
-        for other in prompts:
-            assert common_prefix(one, other) == prefix_by_hand(one, other)
-            assert common_prefix(one, one + other) == len(one)
 
 
 # One run by hand

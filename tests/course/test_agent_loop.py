@@ -11,7 +11,7 @@ import pytest
 from ctxcourse import load_tokenizer
 from ctxcourse.agent.environment import Environment
 from ctxcourse.agent.loop import AgentError, Step, Turn, assistant_message, run
-from ctxcourse.agent.probes import EMPLOYEE, SHARD, present
+from ctxcourse.agent.probes import EMPLOYEE, SHARD, held
 from ctxcourse.agent.scenario import FACT_TURN, LAST_TURN, RULE_TURN, incident
 from ctxcourse.messages import check_pairs, turns
 from ctxcourse.model.answers import Completion
@@ -42,6 +42,10 @@ class Answers:
 
     def encode_prompt(self, messages: Sequence[dict[str, Any]], tools: Any = None) -> list[int]:
         return list(range(len(messages)))
+
+
+def tagged(call: str) -> str:
+    return f"<tool_call>\n{call}\n</tool_call>"
 
 
 def asked(*answers: str, turns: Sequence[Turn] = (Turn(8, "What time is it?"),), **more: Any) -> tuple[Answers, Any]:
@@ -86,6 +90,46 @@ def test_all_forms_of_a_call_become_one_message(wrapped: str) -> None:
     assert calls[0].arguments == {"timezone": "UTC"}
 
 
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("I use {x} here. " + TIME, "I use {x} here."),
+        ("I run ```ls``` first.\n" + TIME, "I run ```ls``` first."),
+        ("I use {x} here.\n" + UNKNOWN, "I use {x} here."),
+        ('I had {"a": {"b": 1}}.\n' + UNKNOWN, 'I had {"a": {"b": 1}}.'),
+        ("I run ```ls``` first.\n```json\n[" + UNKNOWN + "]\n```", "I run ```ls``` first."),
+        (UNKNOWN + " Then {x}.", ""),
+    ],
+)
+def test_the_text_goes_up_to_the_first_call(answer: str, text: str) -> None:
+    message, calls = assistant_message(answer, 1)
+    assert (message["content"], len(calls)) == (text, 1)
+
+
+BROKEN = '{"name": "get_ticket", "arguments": {"ticket":'
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (TIME + "\n" + tagged(BROKEN), tagged(BROKEN)),
+        (tagged(BROKEN) + "\n" + TIME, tagged(BROKEN)),
+        (f"Both.\n{TIME}\n<tool_call>\n{BROKEN}", f"Both.\n<tool_call>\n{BROKEN}"),
+        (f"```json\n{UNKNOWN}\n```\n```json\n{BROKEN}\n", f"```json\n{BROKEN}"),
+        (f"```json\n{BROKEN}\n```\n{UNKNOWN}", f"```json\n{BROKEN}"),
+    ],
+)
+def test_a_call_that_cannot_be_read_stays_beside_one_that_can(answer: str, text: str) -> None:
+    message, calls = assistant_message(answer, 1)
+    assert (message["content"], len(calls)) == (text, 1)
+
+
+def test_the_provenance_has_the_seed_of_the_surroundings() -> None:
+    for seed in (1, 7):
+        made = run(Answers("Hello."), [Turn(8, "Hi")], Environment(seed), system="Be brief.")  # type: ignore[arg-type]
+        assert made.provenance["seed"] == seed
+
+
 def test_two_calls_of_one_answer_have_two_results() -> None:
     _, made = asked(TIME + "\n" + TIME, "Twice the same.")
     assert [message.get("tool_call_id") for message in made.messages[3:5]] == ["call_1_1", "call_1_2"]
@@ -116,8 +160,8 @@ def test_the_two_facts_are_said_once_and_the_clock_never_goes_back() -> None:
     _, talk = incident()
     assert len(talk) == LAST_TURN
     said = [{"role": "user", "content": turn.text} for turn in talk]
-    assert [place for place, one in enumerate(said, 1) if present(EMPLOYEE, [one])] == [RULE_TURN]
-    assert [place for place, one in enumerate(said, 1) if present(SHARD, [one])] == [FACT_TURN]
+    assert [place for place, one in enumerate(said, 1) if held(EMPLOYEE, [one]).present] == [RULE_TURN]
+    assert [place for place, one in enumerate(said, 1) if held(SHARD, [one]).present] == [FACT_TURN]
     assert [turn.minute for turn in talk] == sorted(turn.minute for turn in talk)
 
 

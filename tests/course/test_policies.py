@@ -29,14 +29,12 @@ from ctxcourse.policies import (
     PolicyError,
     SubAgent,
     UserMessages,
-    control,
     elided_results,
     note_of,
     note_prompt,
     replay,
     sliding_window,
     standard_policies,
-    sub_agent,
 )
 from ctxcourse.policies.notes import HEADING as NOTES
 from ctxcourse.tools import load_tools
@@ -119,7 +117,7 @@ KINDS: dict[str, Any] = {
     "user": st.builds(UserMessages, sizes),
     "pinned": st.builds(Pinned, st.just(BLOCK), st.just("system"), sizes),
     "pinned at the end": st.builds(Pinned, st.just(BLOCK), st.just("end"), sizes),
-    "control": st.builds(GivenMessages, st.lists(st.integers(0, 12) | st.just("dog"), max_size=3)),
+    "control": st.builds(GivenMessages, st.lists(st.integers(0, 12), max_size=3)),
     "sub-agent": st.builds(lambda first, more: SubAgent(first, first + more), sizes, st.integers(0, 3)),
 }
 of_every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -160,7 +158,7 @@ def keeps_the_rules(kind: str, talk: Talk, kept: Kept) -> None:
         for step in steps(kept.messages):
             assert [without_text(message) for message in step] in units  # whole steps, and nothing that nobody said
     if kind not in ("compaction", "notes"):
-        assert (kept.helper_tokens, kept.helper_answer_tokens) == (0, 0)
+        assert (kept.helper_tokens, kept.helper_calls, kept.no_summary) == (0, 0, False)
 
 
 def without_text(message: dict[str, Any]) -> dict[str, Any]:
@@ -188,7 +186,7 @@ def test_the_eight_policies_replay_a_long_run_whatever_the_summariser(how: str) 
     talk = incident()
     policies = standard_policies(SUMMARISERS[how], lambda prompt: "NONE", BLOCK, threshold=400)
     assert len({policy.name for policy in policies}) == 8
-    for policy in [*policies, control([1]), sub_agent(2, 3)]:
+    for policy in [*policies, GivenMessages([1]), SubAgent(2, 3)]:
         kept = replay(talk, policy, COUNTER, calls_of(talk))
         assert len(kept) == 25
         for index, one in zip(calls_of(talk), kept, strict=True):
@@ -225,16 +223,12 @@ def test_all_the_user_said_stays_and_nothing_else_of_older_turns() -> None:
     assert UserMessages(last=7).prompt(talk, COUNTER) == Kept(talk)
 
 
-def test_the_control_holds_the_given_messages_by_place_or_words_and_the_current_turn() -> None:
+def test_the_control_holds_the_given_messages_and_the_current_turn() -> None:
     talk = [*incident(5), user("Which house?")]
-    by_place, by_words = (
-        GivenMessages(given).prompt(talk, COUNTER) for given in ([1, 5], ["Question 1", "Question 2"])
-    )
-    assert said(by_place) == said(by_words) == [SYSTEM["content"], "Question 1?", "Question 2?", "Which house?"]
-    # words are the user's, whoever else says them before
-    assert GivenMessages(["house"]).prompt([*talk[:4], talk[-1]], COUNTER).messages == [SYSTEM, talk[-1]]
+    kept = GivenMessages([1, 5]).prompt(talk, COUNTER)
+    assert said(kept) == [SYSTEM["content"], "Question 1?", "Question 2?", "Which house?"]
     # a result brings the step with it in which it stands; the current turn is whole; what is not there yet is no error
-    kept = GivenMessages([3, 99, "nobody says this"]).prompt(talk[:-2], COUNTER)
+    kept = GivenMessages([3, 99]).prompt(talk[:-2], COUNTER)
     assert kept.messages == [SYSTEM, *talk[2:4], *talk[17:20]]
 
 
@@ -292,13 +286,49 @@ def test_compaction_keeps_one_summary_that_is_written_of_the_one_before_and_what
         assert sum(message["content"].startswith(HEADING) for message in one.messages) <= 1
         assert COUNTER.count_prompt(one.messages) <= 400
     assert kept[-1].messages[1]["content"] == HEADING + f"Summary {len(prompts)}."
-    # the bill: the prompts, each at the call it was made for; answers apart
+    # the bill: the prompts, each at the call it was made for
     assert sum(one.helper_tokens for one in kept) == sum(map(COUNTER.count_prompt, prompts))
-    assert sum(one.helper_answer_tokens for one in kept) == sum(
-        COUNTER.count_text(f"Summary {number}.") for number in range(1, len(prompts) + 1)
-    )
+    assert sum(one.helper_calls for one in kept) == len(prompts)
+    assert not any(one.no_summary for one in kept)
     assert [bool(one.helper_tokens) for one in kept] == [bool(one.notes) for one in kept]
     assert kept[0].helper_tokens == 0
+
+
+def test_the_question_of_the_current_turn_is_never_retold() -> None:
+    talk = [SYSTEM]
+    for number in range(1, 9):  # three calls a turn, so that the question is the eighth message from the end
+        talk += [user(f"Question {number}?")]
+        for place in range(3):
+            talk += call(10 * number + place, f"timeout of the dog in house {number}\n" * 4)
+        talk += [assistant(f"Answer {number}.")]
+    kept = replay(talk, Compaction(short, 500, summary_tokens=50), COUNTER, calls_of(talk))
+    assert sum(said(one)[1].startswith(HEADING) for one in kept) > 10
+    for index, one in zip(calls_of(talk), kept, strict=True):
+        last = turns(talk[:index])[-1]
+        roles = [message["role"] for message in one.messages]
+        assert last[0] in one.messages
+        assert roles[-len(last) :] == [message["role"] for message in last]
+
+
+def test_where_stubs_take_the_place_of_a_summary_that_was_refused_it_is_said() -> None:
+    talk = incident()
+    kept = replay(talk, Compaction(SUMMARISERS["empty"], 700, summary_tokens=40), COUNTER, calls_of(talk))
+    stubbed = [one for one in kept if any(note.startswith("no summary: ") for note in one.notes)]
+    assert stubbed
+    assert all(one.no_summary and one.helper_calls for one in stubbed)
+    assert not any(message["content"].startswith(HEADING) for one in kept for message in one.messages)
+
+
+def test_no_prompt_of_a_helper_is_counted_twice() -> None:
+    talk, asked = incident(), []
+
+    class Counting(SmallCounter):
+        def count_prompt(self, messages: Any, tools: Any = None) -> int:
+            asked.extend(m["content"] for m in messages[:1] if m["content"] == PRESERVE)
+            return super().count_prompt(messages, tools)
+
+    kept = replay(talk, Compaction(short, 400, summary_tokens=60), Counting(), calls_of(talk))
+    assert len(asked) == sum(one.helper_calls for one in kept) > 2
 
 
 def test_below_the_threshold_nobody_is_asked() -> None:
@@ -372,6 +402,7 @@ def test_where_no_summary_helps_everything_stays_and_the_next_attempt_waits() ->
     over = [one for one in kept if COUNTER.count_prompt(one.messages) > 400]
     assert all(one.notes[0].startswith("not compacted: the summary was refused") for one in failed)
     assert all(one.notes[0].startswith("not compacted") for one in over)
+    assert [one.no_summary for one in kept] == [bool(one.helper_calls) for one in kept]
     assert 2 < len(failed) < len(over)
     sizes = [COUNTER.count_prompt(one.messages) for one in failed]
     assert all(later > earlier + 40 for earlier, later in pairwise(sizes))
@@ -551,12 +582,11 @@ def test_a_replay_refuses_what_is_no_call(indices: list[Any], match: str) -> Non
         (lambda: Pinned(None), "the pinned block must be a string"),
         (lambda: Pinned(BLOCK, "front"), "'system' or 'end', not 'front'"),
         (lambda: Pinned(BLOCK, last=0), "the window"),
-        (lambda: control("Question 1"), r"not one text: write \['Question 1'\]"),
-        (lambda: control([-1]), "from 0 up"),
-        (lambda: control([True]), "not by True"),
-        (lambda: control([""]), "not by ''"),
-        (lambda: sub_agent(0, 3), "the first turn"),
-        (lambda: sub_agent(3, 2), "from 3 to 2, which are none"),
+        (lambda: GivenMessages("1"), "not by '1'"),
+        (lambda: GivenMessages([-1]), "from 0 up"),
+        (lambda: GivenMessages([True]), "not by True"),
+        (lambda: SubAgent(0, 3), "the first turn"),
+        (lambda: SubAgent(3, 2), "from 3 to 2, which are none"),
         (lambda: standard_policies(short, short, ""), "pinned block is empty"),
         (lambda: standard_policies(short, None, BLOCK), "take_note"),
     ],

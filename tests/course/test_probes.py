@@ -13,6 +13,7 @@ from pandas.testing import assert_frame_equal
 
 from ctxcourse import load_model
 from ctxcourse.agent import probe_table
+from ctxcourse.agent.admissions import admits
 from ctxcourse.agent.identifiers import first_identifier, identifiers, identifiers_in, same
 from ctxcourse.agent.probe_table import NEW_TOKENS, TABLE, cells, probes, run
 from ctxcourse.agent.probes import (
@@ -22,17 +23,16 @@ from ctxcourse.agent.probes import (
     SHARD,
     Fact,
     ProbeError,
-    admits,
     before_last_turn,
     classify,
+    held,
     planted,
-    present,
     probe_messages,
     stated,
 )
 from ctxcourse.model.answers import Cancelled, Completion
 from ctxcourse.model.qwen import Model
-from ctxcourse.policies import Compaction, FullHistory, control, replay, standard_policies, sub_agent
+from ctxcourse.policies import Compaction, FullHistory, GivenMessages, SubAgent, replay, standard_policies
 from ctxcourse.tools import load_tools
 from tests.context.conftest import SmallCounter
 from tests.context.strategies import texts
@@ -45,6 +45,10 @@ Talk = list[dict[str, Any]]
 
 def user(text: str) -> dict[str, Any]:
     return {"role": "user", "content": text}
+
+
+def present(fact: Fact, messages: Talk) -> bool:
+    return held(fact, messages).present
 
 
 def incident(length: int = 40) -> Talk:
@@ -273,11 +277,20 @@ def test_the_rules_for_an_answer(fact: Fact, answer: str, kind: str) -> None:
         "Please provide more details about the shard.",
         "I would need more information to answer.",
         "The shard is not in the conversation.",
+        "The conversation does not specify which shard is affected.",
+        "The text does not mention an employee number.",
+        "There isn't a specific employee number mentioned.",
+        "There is no specific shard mentioned in the conversation.",
+        "There is no specific employee number mentioned in the conversation.",
+        "There is no shard in our conversation.",
+        "The notes do not say.",
+        "It cannot be determined from the logs.",
+        "I do not see it.",
     ],
 )
 def test_ways_to_admit_not_knowing(answer: str) -> None:
-    assert admits(answer)
     for fact in FACTS:
+        assert admits(answer, fact.sort)
         assert classify(answer, fact, THERE[fact.sort]) == "admits not knowing"
         given_too = f"{answer} It may be {fact.answer}."
         assert classify(given_too, fact, THERE[fact.sort]) == "correct"
@@ -294,11 +307,34 @@ def test_ways_to_admit_not_knowing(answer: str) -> None:
         "Please provide feedback on the runbook.",
         "There is no doubt that it is the ledger.",
         "The ticket has been filed.",
+        "There are no shards affected.",
+        "There are no affected shards.",
+        "No shards are affected; the issue is the pool.",
+        "I do not see any errors in the logs, so all is well.",
+        "There are no errors on the shard.",
+        "You do not have to put anything into it.",
+        '<tool_call>\n{"name": "file_ticket", "arguments": {"description": "No details available"}}\n</tool_call>',
+        '<tool_call>\n{"name": "file_ticket", "arguments": {"description": "No details avail',
+        '{"name": "file_ticket", "arguments": {"description": "The shard is not known."}}',
+        '<tool_call>\n{"name": "list_services", "arguments": {}}\n</tool_call> I do not know.',
     ],
 )
 def test_what_is_no_admission(answer: str) -> None:
-    assert not admits(answer)
-    assert classify(answer, SHARD, THERE["shard"]) == "other"
+    for fact in FACTS:
+        assert not admits(answer, fact.sort)
+        assert classify(answer, fact, []) == "other"
+
+
+def test_who_admits_before_a_call_has_admitted() -> None:
+    answer = "I don't know. I will look.\n" + tool_call("{}", "list_services")
+    assert classify(answer, SHARD, []) == "admits not knowing"
+
+
+def test_what_is_not_available_has_to_be_what_was_asked_for() -> None:
+    for answer in ("The shard name is not available.", "No shard name is available.", "The shard is unavailable."):
+        assert [admits(answer, fact.sort) for fact in FACTS] == [False, True]
+    for answer in ("The employee number is not available.", "There is no number available."):
+        assert [admits(answer, fact.sort) for fact in FACTS] == [True, False]
 
 
 def test_another_identifier_is_one_only_if_it_stands_in_the_prompt() -> None:
@@ -418,7 +454,7 @@ def policies(summary: str = "The team looked at timeouts.") -> list[Any]:
     talk = incident()
     block = "Tickets are filed under employee number 4417. The affected shard is pay-shard-7."
     made = standard_policies(lambda prompt: summary, lambda prompt: "NONE", block, threshold=2_000)
-    return [*made, control(planted(talk)), sub_agent(17, 19)]
+    return [*made, GivenMessages(planted(talk)), SubAgent(17, 19)]
 
 
 def test_each_probe_is_what_the_policy_makes_of_the_recording_with_the_probe_behind_it() -> None:
@@ -511,9 +547,9 @@ def test_a_table_has_one_row_a_probe_in_one_batch(frame: pd.DataFrame) -> None:
 
 
 def test_what_each_policy_still_holds(frame: pd.DataFrame) -> None:
-    held = cells(frame).set_index(["policy", "fact"])["stated"].unstack("fact").to_dict("index")
+    shares = cells(frame).set_index(["policy", "fact"])["stated"].unstack("fact").to_dict("index")
     both, neither = {"employee number": 1.0, "shard": 1.0}, {"employee number": 0.0, "shard": 0.0}
-    assert held == {
+    assert shares == {
         "full history": both,
         "sliding window": neither,
         "elided tool results": both,
@@ -546,8 +582,8 @@ def test_a_summary_or_a_note_that_carries_the_fact_states_it() -> None:
 def test_cells_count_the_kinds_with_an_interval(frame: pd.DataFrame) -> None:
     found = cells(frame)
     kinds = ["correct", "other_identifier", "admits", "other"]
-    held = ["present", "stated", "prompt_tokens"]
-    assert list(found.columns) == ["policy", "fact", *held, "n", *kinds, "low", "high"]
+    means = ["present", "stated", "prompt_tokens"]
+    assert list(found.columns) == ["policy", "fact", *means, "n", *kinds, "low", "high"]
     assert len(found) == 20
     assert (found["n"] == 6).all()
     assert (found[kinds].sum(axis=1) == 6).all()
@@ -558,7 +594,7 @@ def test_cells_count_the_kinds_with_an_interval(frame: pd.DataFrame) -> None:
 
 
 def test_rivals_count_only_where_the_prompt_holds_them() -> None:
-    chosen = [FullHistory(), control(planted(incident()))]
+    chosen = [FullHistory(), GivenMessages(planted(incident()))]
     wrong = run(chosen, incident(), TOOLS, Wrong("pay-shard-3, or 1022"))  # type: ignore[arg-type]
     assert list(cells(wrong)["other_identifier"]) == [6, 6, 0, 0]
     assert list(cells(wrong)["other"]) == [0, 0, 6, 6]
@@ -617,7 +653,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Model:
 def test_a_real_model_is_asked_with_the_tools_and_remembers(small: Model) -> None:
     talk = incident(3)
     one = Fact("shard", "pay-shard-7", SHARD.wordings[:2])
-    asked = [control([5]), sub_agent(2, 2)]
+    asked = [GivenMessages([5]), SubAgent(2, 2)]
     first = run(asked, talk, TOOLS[:2], small, facts=[one], max_new_tokens=4, progress=False)
     assert list(first["wording"]) == [1, 2, 1, 2]
     assert (first["new_tokens"] <= 4).all()

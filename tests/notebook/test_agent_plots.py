@@ -256,8 +256,8 @@ def test_policies_of_one_bill_are_drawn_side_by_side_and_not_far_off():
 
 
 TABLES = {
-    "buckets": (buckets_plot, run(5, model=MODEL).frame(), "turn"),
-    "policies": (policies_plot, policies(model=MODEL), "billed_tokens"),
+    "buckets": (buckets_plot, run(5, model=MODEL).frame(), "turn", "Bill.frame"),
+    "policies": (policies_plot, policies(model=MODEL), "billed_tokens", "probe_table.cells"),
 }
 
 
@@ -265,7 +265,7 @@ TABLES = {
 def test_a_picture_can_be_saved_and_says_whose_figures_it_has(name, tmp_path):
     from PIL import Image
 
-    plot, frame, _ = TABLES[name]
+    plot, frame, *_ = TABLES[name]
     before = frame.copy()
     picture = plot(frame, title="A title of its own")
     assert frame.equals(before)
@@ -279,10 +279,10 @@ def test_a_picture_can_be_saved_and_says_whose_figures_it_has(name, tmp_path):
 
 @pytest.mark.parametrize("name", TABLES)
 def test_what_cannot_be_drawn_is_said(name):
-    plot, frame, column = TABLES[name]
+    plot, frame, column, maker = TABLES[name]
     with pytest.raises(PlotError, match="no rows"):
         plot(frame[:0])
-    with pytest.raises(PlotError, match=f"no column {column}"):
+    with pytest.raises(PlotError, match=f"no column {column}.* give the table of {maker}"):
         plot(frame.drop(columns=column))
     with pytest.raises(PlotError, match="'many', which is not a number"):
         plot(frame.assign(**{column: "many"}))

@@ -633,7 +633,7 @@ def test_cells_are_those_of_the_table_of_trials():
 
 def test_importing_is_cheap_and_drawing_leaves_no_figure_open():
     code = (
-        "import sys; from ctxcourse import needle_plots\n"
+        "import sys; from ctxcourse.plots import curves as needle_plots\n"
         "assert not {'matplotlib', 'pandas', 'scipy'} & set(sys.modules)\n"
         "from pandas import DataFrame\n"
         "call = {'records': 3, 'share': 1.0, 'depth': 0.5, 'row': 1, 'prompt_tokens': 159, 'kind': 'hit'}\n"

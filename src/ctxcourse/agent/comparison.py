@@ -10,16 +10,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ctxcourse.agent.accounting import Encoder, bill_of_prompts
-from ctxcourse.agent.probes import FACTS
-from ctxcourse.agent.scenario import FACT_TURN
+from ctxcourse.agent.accounting import bill_of_prompts
+from ctxcourse.agent.probes import before_last_turn, planted
 from ctxcourse.errors import CourseError
-from ctxcourse.policies import Helper, Policy, control, replay, standard_policies, sub_agent
+from ctxcourse.policies import (
+    NOTE_TOKENS,
+    SUMMARY_TOKENS,
+    GivenMessages,
+    Helper,
+    Policy,
+    SubAgent,
+    replay,
+    standard_policies,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from ctxcourse.agent.transcript import Transcript
+    from ctxcourse.agent.transcript import Call, Transcript
     from ctxcourse.messages import Message
     from ctxcourse.model.qwen import Model
 
@@ -29,12 +37,13 @@ PINNED = (
     "- The affected shard is pay-shard-7, confirmed by the payments team."
 )
 """The pinned block. A person wrote it who knew what would be asked for: that is the policy's strength and its limit."""
-SUMMARY_TOKENS = 500
-NOTE_TOKENS = 40
+ROOM = 2
+"""How many times its limit a helper may write: what is too long has to be seen as such and refused, not cut to fit."""
+_SUB_AGENT_TURNS = 3
 
 
 class ComparisonError(CourseError, ValueError):
-    """No policy has the name that was asked for; the text lists those there are."""
+    """A comparison that cannot be made: no policy has the name that was asked for, or the recording has no calls."""
 
 
 def helper(model: Model, max_new_tokens: int) -> Helper:
@@ -46,16 +55,21 @@ def helper(model: Model, max_new_tokens: int) -> Helper:
     return ask
 
 
-def compared_policies(model: Model, names: Sequence[str] = ()) -> list[Policy]:
+def compared_policies(model: Model, transcript: Transcript, names: Sequence[str] = ()) -> list[Policy]:
     """Return the eight policies, the control and the sub-agent, or those of them that are named.
 
-    The control is given the two planted messages, the sub-agent the turns 17 to 19. Raises `ComparisonError` for a
-    name that none of them has.
+    The control is given the two messages in which the facts are planted, the sub-agent the turn of the later one and
+    the two turns before it. Nobody is asked anything here. Raises `ComparisonError` for a recording without calls and
+    for a name that no policy has, ProbeError for a recording of fewer than two turns, or one in which a fact is not
+    said before the last turn.
     """
+    _calls(transcript)
+    given = planted(before_last_turn(transcript.messages))
+    turn = sum(message["role"] == "user" for message in transcript.messages[: max(given) + 1])
     known = [
-        *standard_policies(helper(model, SUMMARY_TOKENS), helper(model, NOTE_TOKENS), PINNED),
-        control([fact.answer for fact in FACTS]),
-        sub_agent(FACT_TURN - 2, FACT_TURN),
+        *standard_policies(helper(model, ROOM * SUMMARY_TOKENS), helper(model, ROOM * NOTE_TOKENS), PINNED),
+        GivenMessages(given),
+        SubAgent(max(1, turn - _SUB_AGENT_TURNS + 1), turn),
     ]
     for name in names:
         if name not in [policy.name for policy in known]:
@@ -64,23 +78,44 @@ def compared_policies(model: Model, names: Sequence[str] = ()) -> list[Policy]:
     return [policy for policy in known if not names or policy.name in names]
 
 
-def bills(transcript: Transcript, policies: Sequence[Policy], counter: Encoder) -> DataFrame:
+def bills(transcript: Transcript, policies: Sequence[Policy], model: Model) -> DataFrame:
     """Return what the recorded run would be billed under each policy, one row a policy.
 
-    Columns: ``policy``; ``billed_tokens``, all prompts of the run and those of the helpers; ``helper_tokens``, the
-    helpers' part; ``recomputed_tokens``, what a cache of the prompt before would have to compute; ``last_prompt``, the
-    tokens of the last call's. Helpers are asked here.
+    The control and the sub-agent are no way to hold a conversation: they are billed for one prompt, that of the last
+    turn's first call. Columns: ``policy``; ``prompts``, how many are billed; ``billed_tokens``, all of these and those
+    of the helpers; ``helper_tokens`` and ``helper_calls``, the helpers' part; ``no_summary``, the prompts for which a
+    summary was due and none came of it, see `ctxcourse.policies.Kept`; ``recomputed_tokens``, what a cache of the
+    prompt before would have to compute, the helpers' prompts included, each of them whole; ``last_prompt``, the tokens
+    of the last call's.
+
+    Helpers are asked here. The provenance names the model that counted and, in ``recording``, has that of the run.
+    Raises `ComparisonError` for a recording without calls.
     """
     from pandas import DataFrame
 
-    calls = transcript.calls()
+    calls = _calls(transcript)
+    last = next(call for call in calls if call.turn == calls[-1].turn)
     rows: list[list[Any]] = []
     for policy in policies:
-        kept = replay(transcript.messages, policy, counter, [call.index for call in calls])
+        billed = [last] if isinstance(policy, GivenMessages | SubAgent) else calls
+        kept = replay(transcript.messages, policy, model, [call.index for call in billed])
         spent = [each.helper_tokens for each in kept]
-        made = bill_of_prompts([each.messages for each in kept], transcript.tools, counter, None, spent)
-        rows.append([policy.name, made.billed, sum(spent), made.recomputed, made.calls[-1].prompt_tokens])
-    columns = ["policy", "billed_tokens", "helper_tokens", "recomputed_tokens", "last_prompt"]
-    frame = DataFrame(rows, columns=columns)
-    frame.attrs["provenance"] = dict(transcript.provenance)
+        made = bill_of_prompts([each.messages for each in kept], transcript.tools, model, None, spent)
+        helped = [sum(spent), sum(each.helper_calls for each in kept), sum(each.no_summary for each in kept)]
+        size = made.calls[-1].prompt_tokens
+        rows.append([policy.name, len(kept), made.billed, *helped, made.recomputed + sum(spent), size])
+    columns = ["policy", "prompts", "billed_tokens", "helper_tokens", "helper_calls", "no_summary"]
+    frame = DataFrame(rows, columns=[*columns, "recomputed_tokens", "last_prompt"])
+    about = {"model": model.label, "fingerprint": model.fingerprint, "recording": dict(transcript.provenance)}
+    frame.attrs["provenance"] = about
     return frame
+
+
+def _calls(transcript: Transcript) -> list[Call]:
+    calls = transcript.calls()
+    if not calls:
+        raise ComparisonError(
+            f"none of the {len(transcript.messages)} messages is from the assistant, so no call to a model can be "
+            "billed: give the transcript of a run"
+        )
+    return calls

@@ -66,6 +66,7 @@ class Environment:
     def __init__(self, seed: int = 1) -> None:
         if isinstance(seed, bool) or not isinstance(seed, int):
             raise CourseError(f"the seed must be an integer, not {kind(seed)}: {shown(seed)}")
+        self.seed = seed
         self._toolset = catalogue()
         self._world = load_world()
         self._monitoring = Monitoring(self._world, seed)

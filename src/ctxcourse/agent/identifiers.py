@@ -106,9 +106,8 @@ def first_identifier(answer: str, sort: Sort, known: Iterable[str] = ()) -> str 
     """
     known = list(known)
     calls = [call for call in parse_tool_calls(answer) if not call.problem]
-    begins = [place for place in (answer.find("<tool_call>"), answer.find("{")) if place >= 0]
-    prose = answer[: min(begins)] if begins else answer
-    found = identifiers(prose, sort, known)
+    begins = "<tool_call>" in answer or "{" in answer
+    found = identifiers(prose_of(answer), sort, known)
     if found:
         return found[0]
     for call in calls:
@@ -122,6 +121,15 @@ def first_identifier(answer: str, sort: Sort, known: Iterable[str] = ()) -> str 
         found = identifiers(cut[0] if cut else answer, sort, known)
     number = _ONLY_A_NUMBER.fullmatch(folded(answer)) if sort == "shard" else None
     return found[0] if found else f"shard-{_plain(number[1])}" if number else None
+
+
+def prose_of(answer: str) -> str:
+    """Return what an answer says before anything in it that may be a call.
+
+    >>> prose_of('I look. <tool_call>{"name": "get_time", "arguments": {}}</tool_call>')
+    'I look. '
+    """
+    return answer.partition("<tool_call>")[0].partition("{")[0]
 
 
 def spoken(arguments: Any, name: str = "") -> Iterator[str]:

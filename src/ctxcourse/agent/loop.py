@@ -7,6 +7,8 @@ without a call or has used up the turn's calls. Everything stays in the conversa
 
 from __future__ import annotations
 
+import json
+import re
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 CALLS_PER_TURN = 3
 NEW_TOKENS = 160
 
+_DECODER = json.JSONDecoder()
+_OPENS = re.compile(r"(?:```\w*)?[\s\[]*\Z")  # what may stand between the text and a call without a tag
+
 
 class AgentError(CourseError, ValueError):
     """A run that cannot be: the message says what was given and what is possible."""
@@ -36,8 +41,12 @@ class Turn(NamedTuple):
     text: str
 
 
-class World(Protocol):
+class Surroundings(Protocol):
     """What an agent acts on: a clock, tools, and what each call of them returns, errors included."""
+
+    @property
+    def seed(self) -> int:
+        """The seed of whatever is drawn at random there; 0 where nothing is."""
 
     def tools(self) -> list[Tool]:
         """Return the schemas of the tools."""
@@ -60,7 +69,7 @@ class Step(NamedTuple):
 def run(
     model: Model,
     turns: Sequence[Turn],
-    world: World,
+    world: Surroundings,
     *,
     system: str,
     calls_per_turn: int = CALLS_PER_TURN,
@@ -98,23 +107,28 @@ def run(
             if not calls:
                 break
             messages += [_result(call, made, world) for call, made in zip(calls, message["tool_calls"], strict=True)]
-    return Transcript(messages, tools, _provenance(model, turns, done, calls_per_turn, max_new_tokens, began, command))
+    arguments = {"turns": len(turns), "calls_per_turn": calls_per_turn}
+    return Transcript(messages, tools, _provenance(model, done, max_new_tokens, world.seed, arguments, began, command))
 
 
 def assistant_message(answer: str, number: int) -> tuple[Message, list[ToolCall]]:
     """Return an answer as a message in OpenAI's form, and the calls in it that can be run.
 
-    What the model wrote before its first call stays as text. An answer in which no call can be read stays as it is,
-    whatever was meant, and ends the turn. ``number`` makes the ids of the calls.
+    What the model wrote before its first call stays as text, and so do calls beside it that cannot be read, as they
+    were written. An answer in which no call can be read stays as it is, whatever was meant, and ends the turn.
+    ``number`` makes the ids of the calls.
 
     >>> message, calls = assistant_message('I look. <tool_call>{"name": "get_time", "arguments": {}}</tool_call>', 7)
     >>> message["content"], message["tool_calls"][0]["id"], calls[0].name
     ('I look.', 'call_7_1', 'get_time')
     """
-    calls = [call for call in parse_tool_calls(answer) if not call.problem]
+    read = parse_tool_calls(answer)
+    calls = [call for call in read if not call.problem]
     if not calls:
         return {"role": "assistant", "content": answer.strip()}, []
-    begins = min(at for mark in ("<tool_call>", "```", "{") if (at := answer.find(mark)) >= 0)
+    prose, written = _parted(answer)
+    broken = written if len(calls) < len(read) else []
+    texts = [prose, *(part.strip() for part in broken if any(call.problem for call in parse_tool_calls(part)))]
     made = [
         {
             "id": f"call_{number}_{place}",
@@ -123,19 +137,40 @@ def assistant_message(answer: str, number: int) -> tuple[Message, list[ToolCall]
         }
         for place, call in enumerate(calls, start=1)
     ]
-    return {"role": "assistant", "content": answer[:begins].strip(" \n["), "tool_calls": made}, calls
+    return {"role": "assistant", "content": "\n".join(filter(None, texts)), "tool_calls": made}, calls
 
 
-def _result(call: ToolCall, made: dict[str, Any], world: World) -> Message:
+def _parted(answer: str) -> tuple[str, list[str]]:
+    """Return the text before the first call, and the rest in its tags or, where there are none, its fenced blocks."""
+    mark = "<tool_call>" if "<tool_call>" in answer else "```"
+    begins = answer.find(mark) if mark == "<tool_call>" else _first_object(answer)
+    behind = [part for part in answer[begins:].split(mark) if part.strip()]
+    return _OPENS.sub("", answer[:begins]).strip(), [mark + part for part in behind]
+
+
+def _first_object(answer: str) -> int:
+    """Return where the first JSON object begins that is a call; there is one."""
+    begins = answer.index("{")
+    while True:
+        try:
+            content, end = _DECODER.raw_decode(answer, begins)
+        except (ValueError, RecursionError):
+            content, end = {}, begins + 1
+        if "name" in content and "arguments" in content:
+            return begins
+        begins = answer.index("{", end)
+
+
+def _result(call: ToolCall, made: dict[str, Any], world: Surroundings) -> Message:
     return {"role": "tool", "tool_call_id": made["id"], "content": world.call(call.name, call.arguments)}
 
 
 def _provenance(
     model: Model,
-    turns: Sequence[Turn],
     done: Sequence[tuple[list[int], Completion]],
-    calls_per_turn: int,
     max_new_tokens: int,
+    seed: int,
+    arguments: dict[str, int],
     began: float,
     command: str | None,
 ) -> dict[str, Any]:
@@ -147,8 +182,8 @@ def _provenance(
         [ids for ids, _ in done],
         [completion for _, completion in done],
         max_new_tokens=max_new_tokens,
-        seed=0,  # the environment's is in the command
-        arguments={"turns": len(turns), "calls_per_turn": calls_per_turn},
+        seed=seed,
+        arguments=arguments,
         seconds=time.perf_counter() - began,
         command=command,
     )

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ctxcourse.agent.identifiers import identifiers_in
 from ctxcourse.agent.probes import (
     FACTS,
     KINDS,
@@ -21,13 +20,12 @@ from ctxcourse.agent.probes import (
     ProbeError,
     before_last_turn,
     classify,
-    present,
+    held,
     probe_messages,
-    stated,
 )
-from ctxcourse.messages import Message, normalise_tools
+from ctxcourse.messages import normalise_tools
 from ctxcourse.model.answers import Cancelled
-from ctxcourse.policies import Kept, Memory, Policy, Stateless
+from ctxcourse.policies import Kept, Policy, Stateless, replayed
 from ctxcourse.tables import Table, counted, provenance
 from ctxcourse.tokens import Counter
 
@@ -96,13 +94,20 @@ def probes(
         raise ProbeError(f"two policies are called {twice!r}, and their rows could not be told apart: rename one")
     if not policies or not facts:
         raise ProbeError(f"there is nothing to ask: {len(policies)} policies and {len(facts)} facts were given")
+
+    def go_on() -> None:
+        if should_stop():
+            raise Cancelled("The probes were stopped before all prompts were made; nothing was asked.")
+
     talk = before_last_turn(messages)
     found = []
     for policy in policies:
-        memory = _remembering(policy, talk, counter, should_stop)
+        answered = [at for at, said in enumerate(talk) if said["role"] == "assistant"]
+        calls = [] if isinstance(policy, Stateless) else answered  # there is nothing to remember, and much to do
+        _, memory = replayed(talk, policy, counter, calls, go_on)
         for fact in facts:
             for number, question in enumerate(fact.wordings, start=1):
-                _go_on(should_stop)
+                go_on()
                 kept = copy.copy(memory).prompt(probe_messages(talk, question), counter)
                 found.append(Probe(policy.name, fact, number, kept))
     return found
@@ -161,27 +166,12 @@ def cells(frame: DataFrame) -> DataFrame:
     return found.rename(columns={"admits_not_knowing": "admits"})
 
 
-def _remembering(policy: Policy, talk: list[Message], counter: Counter, should_stop: Callable[[], bool]) -> Memory:
-    """Return a policy's memory as it is when the recorded calls have been made, which one without state ignores."""
-    memory = policy.start()
-    calls = [] if isinstance(policy, Stateless) else [at for at, said in enumerate(talk) if said["role"] == "assistant"]
-    for index in calls:
-        _go_on(should_stop)
-        memory.prompt(talk[:index], counter)
-    return memory
-
-
-def _go_on(should_stop: Callable[[], bool]) -> None:
-    if should_stop():
-        raise Cancelled("The probes were stopped before all prompts were made; nothing was asked.")
-
-
 def _rows(asked: Iterable[Probe], completions: Iterable[Completion]) -> list[list[Any]]:
     rows = []
     for probe, completion in zip(asked, completions, strict=True):
         fact, given = probe.fact, probe.kept.messages
-        kind = classify(completion.text, fact, identifiers_in(given, fact.sort))
-        held = [present(fact, given), stated(fact, given)]
+        there = held(fact, given)
+        kind = classify(completion.text, fact, there.identifiers)
         answered = [completion.text, kind, completion.prompt_tokens, completion.new_tokens]
-        rows.append([probe.policy, fact.sort, probe.wording, probe.question, *held, *answered])
+        rows.append([probe.policy, fact.sort, probe.wording, probe.question, there.present, there.stated, *answered])
     return rows

@@ -9,8 +9,8 @@ What an answer is, by rules that were written before any answer was seen:
 * The first identifier of the fact's sort that the answer gives decides, as `ctxcourse.agent.identifiers` reads it, be
   it in prose or in the arguments of a tool call. It is *correct* if it means the fact.
 * It is *other identifier* if it means another one that stands in the prompt: a confident wrong answer with a source.
-* If there is none at all, and the answer says that it has none or asks for it, it *admits not knowing*. Whoever says so
-  and names one all the same has named one.
+* If there is none at all, and the answer says, before any call, that it has none, or asks for it, it *admits not
+  knowing*, see `ctxcourse.agent.admissions`. Whoever says so and names one all the same has named one.
 * Everything else is *other*: an invented identifier, a log line's "pool", a call that asks a tool.
 
 What this module does not do: ask a model (see `ctxcourse.agent.probe_table`).
@@ -20,10 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import regex  # type: ignore[import-untyped, unused-ignore]
 
+from ctxcourse.agent.admissions import admits
 from ctxcourse.agent.identifiers import (
     ARGUMENTS,
     Sort,
@@ -95,23 +96,6 @@ SHARD = Fact(
 
 FACTS: tuple[Fact, ...] = (EMPLOYEE, SHARD)
 
-_MISSED = r"(?:know|recall|remember|find|see|determine|identify|locate|access|retrieve|tell|answer|have|provide)"
-_ASKED_FOR = r"\b[^.?!]*\b(?:employee|numbers?|shards?|information|details?|context)"
-_ADMITS = regex.compile(
-    rf"\b(?:(?:do|did|does|can|could) not (?:\w+ )?{_MISSED}"
-    rf"|(?:unable|not able) to (?:\w+ )?{_MISSED}"
-    r"|(?:am|are) (?:not (?:sure|certain|aware)|unsure)"
-    r"|not (?:\w+ )?(?:specified|mentioned|provided|stated|given|named|known|recorded|listed|told)"
-    r"|(?:was|were|been|be|is|are) not (?:found|confirmed|clear|identified|determined|in (?:the|this|our|my))"
-    r"|(?:is|are|remains?) (?:unknown|unclear)"
-    r"|(?:no|without) (?:\w+ )?(?:information|record|mention|details?|context|knowledge|numbers?|shards?|idea)"
-    r"|needs? (?:more|further|additional) (?:information|details?|context)"
-    rf"|please (?:\w+ )?(?:provide|specify|tell|give|share|clarify|confirm){_ASKED_FOR}"
-    rf"|(?:can|could|would) you (?:please )?(?:provide|specify|tell|give|share|clarify|confirm){_ASKED_FOR})\b"
-    r"|^\W*(?:unknown|none|n/a|not known)\W*$"
-)
-_SHORT_FORMS = (("can't", "can not"), ("cannot", "can not"), ("n't", " not"), ("i'm ", "i am "), ("'ve ", " have "))
-
 
 def classify(answer: str, fact: Fact, context_identifiers: Collection[str]) -> Kind:
     """Return what an answer to a probe is, one of `KINDS`, by the rules at the head of this module.
@@ -124,61 +108,57 @@ def classify(answer: str, fact: Fact, context_identifiers: Collection[str]) -> K
     """
     found = first_identifier(answer, fact.sort, [fact.answer, *context_identifiers])
     if found is None:
-        return "admits not knowing" if admits(answer) else "other"
+        return "admits not knowing" if admits(answer, fact.sort) else "other"
     if same(found, fact.answer):
         return "correct"
     return "other identifier" if among(found, context_identifiers) else "other"
 
 
-def admits(answer: str) -> bool:
-    """Return whether an answer says in words that it does not have what was asked for, or asks for it.
+class Held(NamedTuple):
+    """What messages hold of a fact: the identifiers of its sort, whether its own is there, and is stated there."""
 
-    >>> admits("I’m sorry, but the number was not mentioned."), admits("I can't say no to a ticket.")
-    (True, False)
-    """
-    text = folded(answer)
-    for short, full in _SHORT_FORMS:
-        text = text.replace(short, full)
-    return bool(_ADMITS.search(" ".join(text.split())))
+    identifiers: list[str]
+    present: bool
+    stated: bool
 
 
-def present(fact: Fact, messages: Iterable[Message]) -> bool:
-    """Return whether a fact's identifier stands in messages at all, in their texts or in the arguments of their calls.
+def held(fact: Fact, messages: Iterable[Message]) -> Held:
+    """Return what messages hold of a fact, in their texts or in the arguments of their calls.
 
-    It may be there by itself, as one of the shards that a log names: see `stated`.
+    *Present* is a fact whose identifier stands there at all; it may be by itself, as one of the shards that a log
+    names. *Stated* is one of which something says what its identifier stands for. That rule knows words and no meaning:
+    in one line of one sentence there is the identifier and a word that begins as one of ``fact.says`` does; or a call
+    has it in the argument of its sort, as ``employee_number`` or ``shard``.
 
-    >>> present(SHARD, [{"role": "user", "content": "PAY_SHARD_7, then."}]), present(EMPLOYEE, [])
-    (True, False)
-    """
-    return among(fact.answer, identifiers_in(normalise(list(messages)), fact.sort))
-
-
-def stated(fact: Fact, messages: Iterable[Message]) -> bool:
-    """Return whether messages say what a fact's identifier stands for, and do not only hold it somewhere.
-
-    The rule knows words and no meaning: in one line of one sentence there is the identifier and a word that begins as
-    one of ``fact.says`` does; or a call has it in the argument of its sort, as ``employee_number`` or ``shard``.
-
-    >>> stated(SHARD, [{"role": "tool", "tool_call_id": "c1", "content": "error: no answer from pay-shard-7"}])
-    False
-    >>> stated(SHARD, [{"role": "user", "content": "No doubt, then. They confirmed pay-shard-7."}])
+    >>> held(SHARD, [{"role": "tool", "tool_call_id": "c1", "content": "error: no answer from pay-shard-7"}])
+    Held(identifiers=['pay-shard-7'], present=True, stated=False)
+    >>> held(SHARD, [{"role": "user", "content": "No doubt, then. They confirmed pay-shard-7."}]).stated
     True
     """
     whole = normalise(list(messages))
     known = identifiers_in(whole, fact.sort)
+    there = among(fact.answer, known)
+    return Held(known, there, there and any(_states(fact, message, known) for message in whole))
 
+
+def stated(fact: Fact, messages: Iterable[Message]) -> bool:
+    """Return whether messages say what a fact's identifier stands for, and do not only hold it somewhere, see `held`.
+
+    >>> stated(SHARD, [{"role": "user", "content": "The affected shard is pay-shard-7."}])
+    True
+    """
+    return held(fact, messages).stated
+
+
+def _states(fact: Fact, message: Message, known: Collection[str]) -> bool:
     def holds(text: str) -> bool:
         return among(fact.answer, identifiers(text, fact.sort, known))
 
-    for message in whole:
-        lines = [line for sentence in split_sentences(message["content"]) for line in sentence.splitlines()]
-        named = f"{ARGUMENTS[fact.sort]}: "
-        spoken_of = [line for call in calls_of(message) for line in spoken(call["function"]["arguments"])]
-        if any(holds(line) and _says(fact, line) for line in [*lines, *spoken_of]):
-            return True
-        if any(holds(line) for line in spoken_of if line.startswith(named)):
-            return True
-    return False
+    lines = [line for sentence in split_sentences(message["content"]) for line in sentence.splitlines()]
+    spoken_of = [line for call in calls_of(message) for line in spoken(call["function"]["arguments"])]
+    if any(_says(fact, line) and holds(line) for line in [*lines, *spoken_of]):
+        return True
+    return any(holds(line) for line in spoken_of if line.startswith(f"{ARGUMENTS[fact.sort]}: "))
 
 
 def _says(fact: Fact, line: str) -> bool:

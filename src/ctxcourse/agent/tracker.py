@@ -22,7 +22,7 @@ class Tracker:
 
     def find(self, number: str, now: datetime) -> Ticket:
         """Return a ticket by its number, in any case; Refused, with numbers near it, if there is none by now."""
-        return self._tickets[one_of("ticket", number, [each.number for each in self._open_by(now)])]
+        return self._tickets[one_of("ticket", number, [each.number for each in self._opened_by(now)])]
 
     def search(self, query: str, status: str, service: str | None, limit: int, now: datetime) -> str:
         """Return the tickets that have at least half of the query's words, the best match first, then the newest.
@@ -32,7 +32,7 @@ class Tracker:
         if not query_words(query):
             raise Refused(f"'query' has no word to search for: {shown(query)}; name the service or the symptom")
         scored = []
-        for ticket in self._open_by(now):
+        for ticket in self._opened_by(now):
             if service in (None, ticket.service) and status in ("any", _latest(ticket, now, "status")):
                 score = word_overlap(query, _text(ticket, now))
                 if score >= _ENOUGH:
@@ -62,7 +62,7 @@ class Tracker:
         said = [f"{_time(entry.time, now)} {entry.who}: {entry.says}" for entry in so_far if entry.says]
         if comments:
             lines += ["Comments:", *said] if said else ["Comments: none"]
-        linked = [each for each in self._open_by(now) if each.number in ticket.links]
+        linked = [each for each in self._opened_by(now) if each.number in ticket.links]
         lines += ["Linked:", *(_listed(each, now) for each in linked)] if linked else ["Linked: none"]
         return "\n".join(lines)
 
@@ -76,7 +76,7 @@ class Tracker:
         entries = tuple(sorted([*ticket.entries, entry], key=lambda each: each.time))
         self._tickets[number] = replace(ticket, entries=entries)
 
-    def _open_by(self, now: datetime) -> list[Ticket]:
+    def _opened_by(self, now: datetime) -> list[Ticket]:
         return [ticket for ticket in self._tickets.values() if ticket.until(now)]
 
 

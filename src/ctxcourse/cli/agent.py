@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ctxcourse.cli.cells import account, check_targets, plain_cells, save_picture, table
-from ctxcourse.cli.common import ModelName, clear_errors
-from ctxcourse.cli.needle import GO_ON, AsJson, CsvFile, PlotFile
+from ctxcourse.cli.common import GO_ON, AsJson, CsvFile, ModelName, PlotFile, clear_errors
 from ctxcourse.errors import CourseError
 
 if TYPE_CHECKING:
@@ -105,24 +104,25 @@ def probe(
     with clear_errors(GO_ON):
         check_targets(csv, plot)
         read, asked = _read(transcript), load_model(model)
-        chosen = compared_policies(asked, [] if policy == "all" else [policy])
+        chosen = compared_policies(asked, read, [] if policy == "all" else [policy])
         said = [f"--policy {shlex.quote(policy)}", *([f"--model {shlex.quote(model)}"] if model else [])]
         named = [] if transcript is None else [shlex.quote(transcript.name)]
         command = " ".join(["ctxcourse agent probe", *named, *said])
         frame = probe_table.run(chosen, read.messages, read.tools, asked, command=command)
         if csv is not None:
             probe_table.TABLE.save(frame, csv)
-        cells = probe_table.cells(frame).merge(bills(read, chosen, asked), on="policy")
+        billed = bills(read, chosen, asked)
+        cells = probe_table.cells(frame).merge(billed, on="policy")
         found = plain_cells(cells)
         typer.echo(json.dumps(found) if as_json else table(found))
         typer.echo(account(frame.attrs["provenance"], csv), err=as_json)
         if plot is not None:
-            cells.attrs["provenance"] = frame.attrs["provenance"]
+            cells.attrs["provenance"] = {**frame.attrs["provenance"], **billed.attrs["provenance"]}
             save_picture(policies_plot(cells), plot)
 
 
 def _read(path: Path | None) -> Transcript:
-    from ctxcourse.agent.shipped import shipped_run
+    from ctxcourse.agent.scenario import shipped_run
     from ctxcourse.agent.transcript import read_transcript
 
     return shipped_run() if path is None else read_transcript(path)

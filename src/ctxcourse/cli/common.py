@@ -1,10 +1,11 @@
-"""What commands of the command line share: how a model is named, lists of numbers are read, and errors are shown."""
+"""What commands share: options that mean the same everywhere, lists of numbers, and how errors are shown."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,6 +16,12 @@ ModelName = Annotated[
     str | None,
     typer.Option("--model", help="A course model, a Hub id, a folder or a .gguf file. Default: CTXCOURSE_MODEL."),
 ]
+Seed = Annotated[int, typer.Option(help="Another seed draws other registers.")]
+Quick = Annotated[bool, typer.Option("--quick", help="A quarter of the default trials.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print a list of JSON objects, one a cell.")]
+CsvFile = Annotated[Path | None, typer.Option("--csv", help="Keep one row a call in this file; provenance beside it.")]
+PlotFile = Annotated[Path | None, typer.Option("--plot", help="Draw the cells to this .png file.")]
+GO_ON = "stopped; finished answers are remembered: the same command goes on from there"
 
 
 @contextmanager

@@ -10,17 +10,13 @@ import json
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ctxcourse.cli.cells import account, check_targets, plain_cells, save_picture, table
-from ctxcourse.cli.common import ModelName, clear_errors
-from ctxcourse.cli.needle import GO_ON, AsJson, CsvFile, PlotFile, Quick, Seed
+from ctxcourse.cli.common import GO_ON, AsJson, CsvFile, ModelName, PlotFile, Quick, Seed, clear_errors
 from ctxcourse.errors import CourseError
-
-if TYPE_CHECKING:
-    pass
 
 experiment_app = typer.Typer(
     no_args_is_help=True,

@@ -15,7 +15,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ctxcourse.cli.cells import NeedleRun
-from ctxcourse.cli.common import ModelName, clear_errors, listed, numbers, whole_numbers
+from ctxcourse.cli.common import (
+    GO_ON,
+    AsJson,
+    CsvFile,
+    ModelName,
+    PlotFile,
+    Quick,
+    Seed,
+    clear_errors,
+    listed,
+    numbers,
+    whole_numbers,
+)
 from ctxcourse.errors import CourseError
 
 if TYPE_CHECKING:
@@ -28,18 +40,11 @@ needle_app = typer.Typer(
     no_args_is_help=True,
     help="Ask for one fact among lookalikes, and count the right answers. An interrupted run goes on where it stopped.",
 )
-GO_ON = "stopped; finished answers are remembered: the same command goes on from there"
-
 Records = Annotated[int | None, typer.Option(help="Lines of the list. Default: 25.")]
 Trials = Annotated[int | None, typer.Option(help="Registers to draw. Default: that of the design.")]
 Depths = Annotated[str | None, typer.Option(help="Where the answer stands: 0,1/8,0.5,1 (0: first line, 1: last).")]
 Lengths = Annotated[str | None, typer.Option(help="Numbers of lines: 1,3,8.")]
 Shares = Annotated[str | None, typer.Option(help="Shares of lookalikes among the other lines: 0,1/4,1.")]
-Seed = Annotated[int, typer.Option(help="Another seed draws other registers.")]
-Quick = Annotated[bool, typer.Option("--quick", help="A quarter of the default trials.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print a list of JSON objects, one a cell.")]
-CsvFile = Annotated[Path | None, typer.Option("--csv", help="Keep one row a call in this file; provenance beside it.")]
-PlotFile = Annotated[Path | None, typer.Option("--plot", help="Draw the cells to this .png file.")]
 
 
 @needle_app.command()

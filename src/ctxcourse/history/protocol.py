@@ -42,7 +42,7 @@ class Compressed:
     tokens of whole renders, without tools: ``tokens_before`` of the old conversation, ``tokens_after`` of the new.
     ``spent_tokens`` is what the summariser read and wrote for it, refused answers included. ``dropped`` counts the old
     messages that are no longer there in full: left out, shortened, or replaced by a summary or a stub. ``notes`` says
-    in words what was done.
+    in words what was done. ``no_summary`` is true where a summary was due and something else had to do.
     """
 
     messages: list[Message]
@@ -51,6 +51,7 @@ class Compressed:
     spent_tokens: int = 0
     dropped: int = 0
     notes: tuple[str, ...] = ()
+    no_summary: bool = False
 
     @property
     def ratio(self) -> float:

@@ -114,7 +114,7 @@ class _Run:
         except SummaryError as refused:
             reason = str(refused)
         content, stubs = _cleared([*self.head, *self.old, *self.tail], self.counter)
-        result = self._result(content, stubs, f"no summary: {reason}", f"{stubs} tool results elided")
+        result = self._result(content, stubs, f"no summary: {reason}", f"{stubs} tool results elided", no_summary=True)
         if result.tokens_after <= self.rule.threshold:
             return result
         raise HistoryError(
@@ -123,9 +123,10 @@ class _Run:
             f"({self.metered.spent:,} tokens spent): raise the threshold or keep fewer messages"
         )
 
-    def _result(self, content: list[Message], dropped: int, *notes: str) -> Compressed:
+    def _result(self, content: list[Message], dropped: int, *notes: str, no_summary: bool = False) -> Compressed:
         whole = [*self.opening, *content]
-        return Compressed(whole, self.before, self.counter.count_prompt(whole), self.metered.spent, dropped, notes)
+        after, spent = self.counter.count_prompt(whole), self.metered.spent
+        return Compressed(whole, self.before, after, spent, dropped, notes, no_summary)
 
     @property
     def _least(self) -> int:

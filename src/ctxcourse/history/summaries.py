@@ -51,22 +51,35 @@ class Summary:
 
 
 class Metered:
-    """A summariser with a meter: ``spent`` counts the tokens of every prompt and answer, ``calls`` the calls.
+    """A summariser, or another helper, with a meter: ``spent`` counts the tokens of its prompts and answers.
+
+    ``prompt_tokens`` are those of the prompts alone, which a bill of input holds, and ``calls`` the calls. A meter
+    around another one of the same counter reads its figures off, so that no prompt is counted twice. ``who`` is what
+    errors call the helper.
 
     >>> summarise = Metered(lambda prompt: "Too dear.", tok)
     >>> summarise([{"role": "user", "content": "Shorten: it costs too much."}]), summarise.calls, summarise.spent > 9
     ('Too dear.', 1, True)
     """
 
-    def __init__(self, summarise: Summarise, counter: Counter):
-        self.summarise, self.counter = summarise, counter
-        self.spent = self.calls = 0
+    def __init__(self, summarise: Summarise, counter: Counter, who: str = "the summariser"):
+        self.summarise, self.counter, self.who = summarise, counter, who
+        self.spent = self.prompt_tokens = self.calls = 0
 
     def __call__(self, prompt: list[Message]) -> str:
-        """Ask the summariser; MessageError if its answer is no text."""
+        """Return the answer without the white space around it; MessageError if it is no text."""
         self.calls += 1
-        self.spent += self.counter.count_prompt(prompt)
-        answer = checked_string(self.summarise(prompt), "the summariser's answer")
+        inner = self.summarise
+        if isinstance(inner, Metered) and inner.counter is self.counter:
+            spent, read = inner.spent, inner.prompt_tokens
+            answer = inner(prompt)
+            self.spent += inner.spent - spent
+            self.prompt_tokens += inner.prompt_tokens - read
+            return answer
+        size = self.counter.count_prompt(prompt)
+        self.spent += size
+        self.prompt_tokens += size
+        answer = checked_string(inner(prompt), f"{self.who}'s answer")
         self.spent += self.counter.count_text(answer)
         return answer.strip()
 

@@ -52,7 +52,7 @@ def buckets_plot(
     >>> print(buckets_plot(Bill(tuple(calls)).frame(), mark={19: "the shard is named"}).alt.split(". ")[1])
     Turn 1: 2,362 tokens (system 85, tools 1,817, conversation 60, tool results 400)
     """
-    checked(frame, ("turn", *BUCKETS))
+    checked(frame, ("turn", *BUCKETS), of="Bill.frame")
     rows = {int(row.turn): row for row in frame.itertuples(index=False)}  # of several calls the last
     turns = list(rows)
     sizes = [{name: int(getattr(row, name)) for name in BUCKETS} for row in rows.values()]
@@ -147,9 +147,10 @@ def policies_plot(table: DataFrame, title: str = "What a memory policy costs, an
     """Return one labelled point a policy: billed input tokens against the share of probes answered rightly.
 
     Policies of nearly the same bill are drawn side by side, up to a few millimetres off; the alt text has the figures.
-    ``table`` has the columns ``policy``, ``billed_tokens`` (of the whole run, helpers included), ``n`` (probes) and
-    ``correct``; of several rows of one policy, such as one a fact, the probes are added up, and the bill is one. Raises
-    `PlotError` for an empty table, a missing column or value, counts that cannot be, and two bills of one policy.
+    ``table`` has the columns ``policy``, ``billed_tokens`` (helpers included; of the whole run, or of the one prompt of
+    a control or a sub-agent, see `ctxcourse.agent.comparison.bills`), ``n`` (probes) and ``correct``; of several rows
+    of one policy, such as one a fact, the probes are added up, and the bill is one. Raises `PlotError` for an empty
+    table, a missing column or value, counts that cannot be, and two bills of one policy.
 
     >>> import pandas as pd
     >>> rows = [["full history", 370_291, 12, 12], ["sliding window", 159_000, 12, 6]]
@@ -166,7 +167,7 @@ def policies_plot(table: DataFrame, title: str = "What a memory policy costs, an
     axes.spines["left"].set_bounds(0, 1)
     axes.grid(axis="x", color=GRID, linewidth=0.7)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    axes.set_xlabel("billed input tokens of the whole run, helpers included", color=INK, fontsize=TEXT)
+    axes.set_xlabel("billed input tokens, helpers included", color=INK, fontsize=TEXT)
     points = _side_by_side(figure, axes, found)
     for point, score in zip(points, found, strict=True):
         whiskers(axes, [score.billed], [score], score.policy, point.look)
@@ -208,7 +209,8 @@ def _side_by_side(figure: Figure, axes: Axes, found: Sequence[_Score]) -> list[L
 def _scores(table: DataFrame) -> list[_Score]:
     from ctxcourse.stats import StatsError, wilson
 
-    checked(table, ("billed_tokens", "n", "correct"), "the table")
+    made_by = "probe_table.cells, merged with that of bills,"
+    checked(table, ("billed_tokens", "n", "correct"), "the table", made_by, "policy or fact")
     if "policy" not in table.columns or table["policy"].isna().any():
         raise PlotError("the table: every row needs the name of its policy, in the column 'policy'")
     scores = []

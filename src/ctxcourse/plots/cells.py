@@ -28,16 +28,23 @@ _LIMITS: dict[str, tuple[float, float]] = {
 }
 
 
-def checked(frame: DataFrame, columns: Sequence[str] = NEEDED, name: str = "the frame") -> DataFrame:
-    """Return a frame as it is; raises `PlotError` for one without rows or columns, or with impossible values."""
+def checked(
+    frame: DataFrame,
+    columns: Sequence[str] = NEEDED,
+    name: str = "the frame",
+    of: str = "trials.run",
+    row: str = "call",
+) -> DataFrame:
+    """Return a frame as it is; raises `PlotError` for one without rows or columns, or with impossible values.
+
+    ``of`` is what makes such frames, for whoever gave another one, and ``row`` what one row is.
+    """
     if not (hasattr(frame, "columns") and hasattr(frame, "attrs")):
-        raise PlotError(f"{name} is a {type(frame).__name__}: give a table with one row a call, as trials.run returns")
+        raise PlotError(f"{name} is a {type(frame).__name__}: give a table with one row a {row}, as {of} returns")
     missing = [column for column in columns if column not in frame.columns]
     if missing:
         there = listed(list(frame.columns)) or "none at all"
-        raise PlotError(
-            f"{name} has no column {listed(missing)}; it has {there}: give the table of trials.run as it is"
-        )
+        raise PlotError(f"{name} has no column {listed(missing)}; it has {there}: give the table of {of} as it is")
     if not len(frame):
         raise PlotError(f"{name} has no rows: there is nothing to draw until at least one call was run")
     for column in columns:

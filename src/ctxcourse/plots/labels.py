@@ -50,7 +50,7 @@ def place_labels(figure: Figure, axes: Axes, points: Sequence[Labelled]) -> None
         (x, low), (_, y), (_, high) = _places(axes, point, scale)
         room.cores.append(_around(x, y, _CORE, _CORE))
         room.taken += [_around(x, y, _MARKER, _MARKER), _around(x, (low + high) / 2, _WHISKER, (high - low) / 2)]
-    # From the right to the left, so that the line of a label further up climbs past those that are there.
+    # From the top down, and at one height from the right to the left, so that a line climbs past labels that are there.
     for index, point in sorted(enumerate(points), key=lambda one: (-one[1].y, -one[1].x)):
         where: dict[str, Any] = {"xycoords": _drawn(axes, point), "textcoords": "offset points"}
         style: dict[str, Any] = {"fontsize": TEXT, "color": point.look.colour, "va": "center", "zorder": 6}

@@ -11,20 +11,20 @@ from ctxcourse.policies.kept import (
 )
 from ctxcourse.policies.notes import NOTE_TOKENS, NoteTaker, note_of, note_prompt
 from ctxcourse.policies.pinned import Pinned
-from ctxcourse.policies.protocol import Helper, HelperMeter, Kept, Memory, Policy, PolicyError, Stateless, replay
-from ctxcourse.policies.standard import control, standard_policies, sub_agent
-from ctxcourse.policies.summarised import PRESERVE, Compaction, CompactionWithNotes
+from ctxcourse.policies.protocol import Helper, Kept, Memory, Policy, PolicyError, Stateless, replay, replayed
+from ctxcourse.policies.standard import standard_policies
+from ctxcourse.policies.summarised import PRESERVE, SUMMARY_TOKENS, Compaction, CompactionWithNotes
 
 __all__ = [
     "NOTE_TOKENS",
     "PRESERVE",
+    "SUMMARY_TOKENS",
     "ByCompressor",
     "Compaction",
     "CompactionWithNotes",
     "FullHistory",
     "GivenMessages",
     "Helper",
-    "HelperMeter",
     "Kept",
     "Memory",
     "NoteTaker",
@@ -34,12 +34,11 @@ __all__ = [
     "Stateless",
     "SubAgent",
     "UserMessages",
-    "control",
     "elided_results",
     "note_of",
     "note_prompt",
     "replay",
+    "replayed",
     "sliding_window",
     "standard_policies",
-    "sub_agent",
 ]

@@ -94,34 +94,27 @@ class UserMessages(Stateless):
 class GivenMessages(Stateless):
     """The control of an experiment: chosen messages and the current turn, and nothing that could distract from them.
 
-    Each of ``given`` is the index of a message, whose step is kept whole, or words of the user, which mean the first of
-    the user's messages that contains them. What has not been said yet is not there yet; so words that are never said
-    are no error, and the control that looks for them holds nothing.
+    Each of ``given`` is the index of a message, whose step is kept whole. What has not been said yet is not there yet.
 
     >>> talk = [{"role": "user", "content": text} for text in ("It rains.", "It is May.", "How is the weather?")]
-    >>> [message["content"] for message in GivenMessages(("rains",)).prompt(talk, tok).messages]
+    >>> [message["content"] for message in GivenMessages([0]).prompt(talk, tok).messages]
     ['It rains.', 'How is the weather?']
     """
 
-    given: Sequence[int | str]
+    given: Sequence[int]
     name: str = "control"
 
     def __post_init__(self) -> None:
-        if isinstance(self.given, str):
-            raise PolicyError(f"given must be a list of indices or texts, not one text: write [{shown(self.given)}]")
         for one in self.given:
-            index = isinstance(one, int) and not isinstance(one, bool) and one >= 0
-            if not index and not (isinstance(one, str) and one.strip()):
-                raise PolicyError(
-                    f"a given message is named by its index, from 0 up, or by words of it, not by {shown(one)}"
-                )
+            if isinstance(one, bool) or not isinstance(one, int) or one < 0:
+                raise PolicyError(f"a given message is named by its index, from 0 up, not by {shown(one)}")
         object.__setattr__(self, "given", tuple(self.given))
 
     def prompt(self, messages: list[Message], counter: Counter) -> Kept:
         """Return the opening system messages, the given messages in their order, and the current turn."""
         whole = paired(messages)
         opening, rest = split_system(whole)
-        wanted = {self._place(one, whole) for one in self.given}
+        wanted = set(self.given)
         current = len(whole) - len(_current_turn(rest))
         made, at = [], 0
         for step in steps(whole):
@@ -131,13 +124,6 @@ class GivenMessages(Stateless):
             at = end
         gone = len(whole) - len(made)
         return Kept(made, notes=(f"{gone} messages left out",) if gone else ())
-
-    @staticmethod
-    def _place(one: int | str, messages: list[Message]) -> int | None:
-        if isinstance(one, int):
-            return one
-        said = ((at, message["content"]) for at, message in enumerate(messages) if message["role"] == "user")
-        return next((at for at, content in said if one in content), None)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ctxcourse.history import Metered
 from ctxcourse.history.protocol import checked_size
 from ctxcourse.messages import Message
-from ctxcourse.policies.protocol import Helper, HelperMeter, checked_helper
+from ctxcourse.policies.protocol import Helper, checked_helper
+from ctxcourse.tokens import Counter
 
 NOTE_TOKENS = 40
 """The most tokens that a note may have."""
@@ -40,8 +42,12 @@ class NoteTaker:
         checked_helper(self.take_note, "take_note")
         object.__setattr__(self, "most", checked_size(self.most, "the most tokens of a note"))
 
+    def metered(self, counter: Counter) -> Metered:
+        """Return the note-taker with a meter."""
+        return Metered(self.take_note, counter, "the note-taker")
+
     def noted(
-        self, noted: tuple[str, ...], said: Sequence[Message], meter: HelperMeter
+        self, noted: tuple[str, ...], said: Sequence[Message], metered: Metered
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the notes with those of the messages said since, and what was refused, in words.
 
@@ -51,8 +57,8 @@ class NoteTaker:
         for message in said:
             if not message["content"].strip():
                 continue
-            note = note_of(meter.ask(self.take_note, note_prompt(message["content"]), "the note-taker"))
-            size = meter.counter.count_text(note)
+            note = note_of(metered(note_prompt(message["content"])))
+            size = metered.counter.count_text(note)
             if size > self.most:
                 refused.append(f"a note of {size:,} tokens refused: it may have {self.most:,}")
             elif note and note not in noted:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias
 
 from ctxcourse.errors import CourseError
 from ctxcourse.messages import Message, normalise
-from ctxcourse.plain import checked_string, kind, shown
+from ctxcourse.plain import kind, shown
 from ctxcourse.tokens import Counter
 
 Helper: TypeAlias = Callable[[list[Message]], str]
@@ -29,15 +29,16 @@ class Kept:
     """What one call to the model is given.
 
     ``messages`` is a valid conversation, in the form of `normalise`, which shares nothing with what came in.
-    ``helper_tokens`` are the prompts of the helper calls that were made for this prompt, in tokens: they belong to the
-    billed input. ``helper_answer_tokens`` are what the helpers wrote, which no bill of input holds. ``notes`` says in
-    words what was done.
+    ``helper_tokens`` are the prompts of the ``helper_calls`` that were made for this prompt, in tokens: they belong to
+    the billed input. ``notes`` says in words what was done. ``no_summary`` is true where a summary was due for this
+    prompt and none came of it: it was refused, or there was no room for one.
     """
 
     messages: list[Message]
     helper_tokens: int = 0
     notes: tuple[str, ...] = ()
-    helper_answer_tokens: int = 0
+    helper_calls: int = 0
+    no_summary: bool = False
 
 
 class Memory(Protocol):
@@ -74,28 +75,6 @@ class Stateless:
         return memory
 
 
-class HelperMeter:
-    """The bill of the helpers' calls for one prompt, in tokens: their prompts and their answers, apart.
-
-    >>> meter = HelperMeter(tok)
-    >>> meter.ask(lambda prompt: " Rain. ", [{"role": "user", "content": "How is it?"}], "the summariser")
-    'Rain.'
-    >>> meter.prompt_tokens == tok.count_prompt([{"role": "user", "content": "How is it?"}]), meter.answer_tokens > 0
-    (True, True)
-    """
-
-    def __init__(self, counter: Counter):
-        self.counter = counter
-        self.prompt_tokens = self.answer_tokens = 0
-
-    def ask(self, helper: Helper, prompt: list[Message], who: str) -> str:
-        """Return a helper's answer without the white space around it; MessageError if it is no text."""
-        self.prompt_tokens += self.counter.count_prompt(prompt)
-        answer = checked_string(helper(prompt), f"{who}'s answer")
-        self.answer_tokens += self.counter.count_text(answer)
-        return answer.strip()
-
-
 def replay(messages: Any, policy: Policy, counter: Counter, call_indices: Iterable[int]) -> list[Kept]:
     """Return what a policy would have given the model at each call of a recorded conversation.
 
@@ -111,10 +90,27 @@ def replay(messages: Any, policy: Policy, counter: Counter, call_indices: Iterab
     >>> [len(kept.messages) for kept in replay(talk, FullHistory(), tok, [1, 2])]
     [1, 2]
     """
+    return replayed(messages, policy, counter, call_indices)[0]
+
+
+def replayed(
+    messages: Any,
+    policy: Policy,
+    counter: Counter,
+    call_indices: Iterable[int],
+    before_each: Callable[[], None] = lambda: None,
+) -> tuple[list[Kept], Memory]:
+    """Return what `replay` returns, and the memory as it is then, which goes on from there.
+
+    ``before_each`` is called before each prompt is made; whatever it raises ends the replay.
+    """
     whole = normalise(messages)
-    indices = checked_calls(whole, call_indices)
     memory = policy.start()
-    return [memory.prompt(whole[:index], counter) for index in indices]
+    kept = []
+    for index in checked_calls(whole, call_indices):
+        before_each()
+        kept.append(memory.prompt(whole[:index], counter))
+    return kept, memory
 
 
 def checked_calls(messages: Sequence[Message], call_indices: Iterable[int]) -> list[int]:

@@ -1,13 +1,11 @@
-"""The policies that lesson 08 compares, in the order of the published table, and its two rows beside them."""
+"""The policies that lesson 08 compares, in the order of the published table."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ctxcourse.policies.kept import FullHistory, GivenMessages, SubAgent, UserMessages, elided_results, sliding_window
+from ctxcourse.policies.kept import FullHistory, UserMessages, elided_results, sliding_window
 from ctxcourse.policies.pinned import Pinned
 from ctxcourse.policies.protocol import Helper, Policy
-from ctxcourse.policies.summarised import Compaction, CompactionWithNotes
+from ctxcourse.policies.summarised import SUMMARY_TOKENS, Compaction, CompactionWithNotes
 
 
 def standard_policies(summarise: Helper, take_note: Helper, pinned: str, threshold: int = 5_000) -> list[Policy]:
@@ -28,7 +26,7 @@ def standard_policies(summarise: Helper, take_note: Helper, pinned: str, thresho
     pinned in the system message
     pinned at the end
     """
-    compaction = Compaction(summarise, threshold, summary_tokens=min(500, max(1, threshold // 10)))
+    compaction = Compaction(summarise, threshold, summary_tokens=min(SUMMARY_TOKENS, max(1, threshold // 10)))
     return [
         FullHistory(),
         sliding_window(),
@@ -39,13 +37,3 @@ def standard_policies(summarise: Helper, take_note: Helper, pinned: str, thresho
         Pinned(pinned, "system"),
         Pinned(pinned, "end"),
     ]
-
-
-def control(given: Sequence[int | str]) -> GivenMessages:
-    """Return the control row: the given messages, by index or by words of the user, and the current turn alone."""
-    return GivenMessages(given)
-
-
-def sub_agent(first: int, last: int) -> SubAgent:
-    """Return the sub-agent's row: the turns from ``first`` to ``last``, counted from 1, and the question."""
-    return SubAgent(first, last)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ctxcourse.history import Compressed, HistoryError, RollingSummary
+from ctxcourse.history import Compressed, HistoryError, Metered, RollingSummary
 from ctxcourse.history.rolling import HEADING
-from ctxcourse.messages import Message, paired, split_system
+from ctxcourse.messages import Message, paired, split_system, turns
 from ctxcourse.policies.notes import NOTE_TOKENS, NoteTaker, note_message
-from ctxcourse.policies.protocol import Helper, HelperMeter, Kept, Memory, PolicyError, checked_helper
+from ctxcourse.policies.protocol import Helper, Kept, Memory, PolicyError, checked_helper
 from ctxcourse.tokens import Counter
 
 PRESERVE = (
@@ -21,16 +21,21 @@ PRESERVE = (
     "summary alone."
 )
 """What the summariser of a compaction is told."""
+SUMMARY_TOKENS = 500
+"""The most tokens that a summary may have, where nothing else is said."""
 
 
 @dataclass(frozen=True)
 class Compaction:
     """Past ``threshold`` tokens, everything but the newest ``keep_last`` messages is retold in one running summary.
 
+    The current turn is never retold: where it has more messages, all of them are kept, so that the question to be
+    answered stands in every prompt as the user put it, also behind the third call that it took.
+
     The memory holds what the last prompt left; at each call it takes up what is new, and `RollingSummary` has its way
     with the two. Sizes are tokens without the tools' definitions. ``summarise`` is given the messages of a prompt and
-    returns a text, for example ``lambda prompt: model.complete(prompt, max_new_tokens=500, remember=True).text``; what
-    it raises is passed on, and the memory is then as it was before.
+    returns a text, for example ``lambda prompt: model.complete(prompt, max_new_tokens=1_000, remember=True).text``;
+    what it raises is passed on, and the memory is then as it was before.
 
     Where no summary and no stubs bring the conversation under the threshold, nothing is replaced: an agent cannot stop
     in the middle because its summariser is bad. The reason stands in the notes, and the next attempt, which may cost as
@@ -45,7 +50,7 @@ class Compaction:
     summarise: Helper
     threshold: int = 5_000
     keep_last: int = 4
-    summary_tokens: int = 500
+    summary_tokens: int = SUMMARY_TOKENS
     instructions: str = PRESERVE
     name: str = "compaction"
 
@@ -55,11 +60,10 @@ class Compaction:
             raise PolicyError("the instructions of a summariser are empty: say what must not be lost")
         self.rule(self.summarise)  # checks the sizes
 
-    def rule(self, summarise: Helper) -> RollingSummary:
-        """Return the compressor that does the work, with a summariser in place of the policy's own."""
-        return RollingSummary(
-            summarise, self.threshold, self.keep_last, self.summary_tokens, instructions=self.instructions
-        )
+    def rule(self, summarise: Helper, keep_last: int | None = None) -> RollingSummary:
+        """Return the compressor that does the work, with a summariser, and perhaps a size, in place of its own."""
+        keep = self.keep_last if keep_last is None else keep_last
+        return RollingSummary(summarise, self.threshold, keep, self.summary_tokens, instructions=self.instructions)
 
     def start(self) -> Memory:
         """Return a memory that has seen nothing."""
@@ -109,33 +113,38 @@ class _Compacting:
 
     def prompt(self, messages: list[Message], counter: Counter) -> Kept:
         """Return the summary, the notes and what is not retold."""
-        whole, meter = paired(messages), HelperMeter(counter)
+        whole = paired(messages)
         if whole[: len(self.seen)] != self.seen:
             raise PolicyError(
                 f"a conversation of {len(whole)} messages does not go on where the last one, of {len(self.seen)}, "
                 "ended: hand in the whole of one conversation each time, or start a new memory"
             )
-        made, wait = self._compressed([*self.left, *whole[len(self.seen) :]], meter)
-        noted, about, read = self.noted, made.notes, self.read
+        summariser = Metered(self.policy.summarise, counter)
+        made, wait = self._compressed([*self.left, *whole[len(self.seen) :]], summariser)
+        noted, about, read, meters = self.noted, made.notes, self.read, [summariser]
         if self.taker:
             said = [message for message in whole[read : len(whole) - 1] if message["role"] == "user"]
-            noted, refused = self.taker.noted(noted, said, meter)
+            meters.append(self.taker.metered(counter))
+            noted, refused = self.taker.noted(noted, said, meters[-1])
             about, read = (*about, *refused), max(read, len(whole) - 1)
         self.seen, self.left, self.wait, self.noted, self.read = whole, made.messages, wait, noted, read
-        return Kept(_with_notes(made.messages, noted), meter.prompt_tokens, about, meter.answer_tokens)
+        spent, calls = (sum(getattr(meter, name) for meter in meters) for name in ("prompt_tokens", "calls"))
+        return Kept(_with_notes(made.messages, noted), spent, about, calls, made.no_summary)
 
-    def _compressed(self, talk: list[Message], meter: HelperMeter) -> tuple[Compressed, int]:
+    def _compressed(self, talk: list[Message], summariser: Metered) -> tuple[Compressed, int]:
         """Return what the rolling summary makes of a conversation, and up to which size it is not to be tried again."""
-        rule = self.policy.rule(lambda prompt: meter.ask(self.policy.summarise, prompt, "the summariser"))
+        counter = summariser.counter
         if self.wait:
-            size = meter.counter.count_prompt(talk)
+            size = counter.count_prompt(talk)
             if size <= self.wait:
                 return Compressed(talk, size, size, notes=("not compacted: the last attempt was in vain",)), self.wait
+        current = sum(map(len, turns(split_system(talk)[1])[-1:]))
+        rule = self.policy.rule(summariser, max(self.policy.keep_last, current))
         try:
-            return rule.compress(talk, meter.counter), 0
+            return rule.compress(talk, counter), 0
         except HistoryError as error:
-            size = meter.counter.count_prompt(talk)
-            failed = Compressed(talk, size, size, notes=(f"not compacted: {error}",))
+            size = counter.count_prompt(talk)
+            failed = Compressed(talk, size, size, notes=(f"not compacted: {error}",), no_summary=True)
             return failed, size + self.policy.threshold // 10
 
 
