@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import os
+import pkgutil
 import tempfile
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +27,22 @@ _PRELUDE = "import pytest\n\n\ndef points(*_, **__):\n    return lambda function
 def public_callables() -> dict[str, Callable[..., Any]]:
     """The public functions and classes of the context and course layers, by their full names."""
     found: dict[str, Callable[..., Any]] = {}
-    for module in (*LAYERS["context"], *LAYERS["course"]):
-        loaded = importlib.import_module(f"ctxcourse.{module}")
+    for loaded in map(importlib.import_module, _modules((*LAYERS["context"], *LAYERS["course"]))):
         for name, value in vars(loaded).items():
             public = not name.startswith("_") and (inspect.isfunction(value) or inspect.isclass(value))
             if public and value.__module__ == loaded.__name__:
                 found[f"{loaded.__name__}.{name}"] = value
     return found
+
+
+def _modules(parts: Iterable[str]) -> Iterator[str]:
+    """Yield the full names of modules, and for packages those of all modules in them."""
+    for part in parts:
+        yield f"ctxcourse.{part}"
+        spec = importlib.util.find_spec(f"ctxcourse.{part}")
+        folders = spec.submodule_search_locations if spec else None
+        for inner in pkgutil.walk_packages(folders or [], f"ctxcourse.{part}."):
+            yield inner.name
 
 
 def passing(lesson: Lesson, answers: Mapping[str, Callable[..., Any]]) -> dict[str, list[str]]:
