@@ -16,7 +16,7 @@ from haystack.tools import Tool, Toolset
 NAME = "haystack-ai"
 
 
-def _read(messages: Any) -> str:
+def read(messages: Any) -> str:
     read = [ChatMessage.from_openai_dict_format(message) for message in messages]
     return given.said([message.to_openai_dict_format() for message in read])
 
@@ -25,48 +25,12 @@ def _middle(documents: list[Document]) -> str:
     return " ".join(str(each.content) for each in LostInTheMiddleRanker().run(documents=documents)["documents"])
 
 
-def null_content() -> str:
-    return _read(given.NULL)
-
-
-def json_arguments() -> str:
-    return _read(given.ARGUMENTS)
-
-
-def broken_arguments() -> str:
-    return _read(given.BROKEN)
-
-
-def parts() -> str:
-    return _read(given.PARTS)
-
-
-def unknown_part() -> str:
-    return _read(given.AUDIO)
-
-
-def unknown_role() -> str:
-    return _read(given.CRITIC)
-
-
-def orphan_result() -> str:
-    return _read(given.ORPHAN)
-
-
-def unanswered_call() -> str:
-    return _read(given.UNANSWERED)
-
-
-def control_tokens() -> str:
-    return _read(given.CONTROL)
-
-
 def no_messages() -> str:
-    return _read([])
+    return read([])
 
 
 def only_system() -> str:
-    return _read(given.ONLY_SYSTEM)
+    return read(given.ONLY_SYSTEM)
 
 
 def emoji() -> str:

@@ -100,3 +100,17 @@ def schema_said(tool: dict[str, Any]) -> str:
     properties = tool["function"]["parameters"]["properties"]
     prose = sum("description" in each for each in properties.values() if isinstance(each, dict))
     return f"properties {', '.join(properties)}; {prose} described; {tool['function']['description']!r}"
+
+
+READ = {
+    "null_content": NULL,
+    "json_arguments": ARGUMENTS,
+    "broken_arguments": BROKEN,
+    "parts": PARTS,
+    "unknown_part": AUDIO,
+    "unknown_role": CRITIC,
+    "orphan_result": ORPHAN,
+    "unanswered_call": UNANSWERED,
+    "control_tokens": CONTROL,
+}
+"""Conversations that a side has only to read, where it has no function of its own for the case."""

@@ -17,7 +17,7 @@ def _plain(messages: Any) -> list[dict[str, Any]]:
     return [dict(each) for each in convert_to_openai_messages(list(messages))]
 
 
-def _read(messages: Any) -> str:
+def read(messages: Any) -> str:
     return given.said(_plain(convert_to_messages(messages)))
 
 
@@ -39,44 +39,8 @@ def dense_text() -> str:
     return f"{count_tokens_approximately([given.DENSE])}, approximately"
 
 
-def null_content() -> str:
-    return _read(given.NULL)
-
-
-def json_arguments() -> str:
-    return _read(given.ARGUMENTS)
-
-
-def broken_arguments() -> str:
-    return _read(given.BROKEN)
-
-
-def parts() -> str:
-    return _read(given.PARTS)
-
-
-def unknown_part() -> str:
-    return _read(given.AUDIO)
-
-
-def unknown_role() -> str:
-    return _read(given.CRITIC)
-
-
-def orphan_result() -> str:
-    return _read(given.ORPHAN)
-
-
-def unanswered_call() -> str:
-    return _read(given.UNANSWERED)
-
-
 def parallel_calls() -> str:
     return _trimmed(given.PARALLEL, 30)
-
-
-def control_tokens() -> str:
-    return _read(given.CONTROL)
 
 
 def no_messages() -> str:

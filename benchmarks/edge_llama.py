@@ -15,6 +15,7 @@ from llama_index.core.text_splitter import TokenTextSplitter
 from llama_index.core.utilities.token_counting import TokenCounter
 
 NAME = "llama-index-core"
+LACKS = ("unknown_part",)
 
 
 def _messages(messages: Any) -> list[ChatMessage]:
@@ -33,7 +34,7 @@ def _plain(messages: list[ChatMessage]) -> list[dict[str, Any]]:
     return [{"role": each.role.value, "content": each.content, **each.additional_kwargs} for each in messages]
 
 
-def _read(messages: Any) -> str:
+def read(messages: Any) -> str:
     return given.said(_plain(_messages(messages)))
 
 
@@ -60,26 +61,6 @@ def dense_text() -> str:
     return str(TokenCounter(TOKENIZER.encode).get_string_tokens(given.DENSE))
 
 
-def null_content() -> str:
-    return _read(given.NULL)
-
-
-def json_arguments() -> str:
-    return _read(given.ARGUMENTS)
-
-
-def broken_arguments() -> str:
-    return _read(given.BROKEN)
-
-
-def parts() -> str:
-    return _read(given.PARTS)
-
-
-def unknown_role() -> str:
-    return _read(given.CRITIC)
-
-
 def orphan_result() -> str:
     return _trimmed(given.ORPHAN)
 
@@ -90,10 +71,6 @@ def unanswered_call() -> str:
 
 def parallel_calls() -> str:
     return _trimmed(given.PARALLEL, 30)
-
-
-def control_tokens() -> str:
-    return _read(given.CONTROL)
 
 
 def no_messages() -> str:

@@ -18,7 +18,7 @@ NAME = "ctxcourse"
 TOKENIZER = load_tokenizer()
 
 
-def _read(messages: Any) -> str:
+def read(messages: Any) -> str:
     return given.said(normalise(messages))
 
 
@@ -35,30 +35,6 @@ def default_system() -> str:
 
 def dense_text() -> str:
     return f"{count_text(given.DENSE, TOKENIZER)}"
-
-
-def null_content() -> str:
-    return _read(given.NULL)
-
-
-def json_arguments() -> str:
-    return _read(given.ARGUMENTS)
-
-
-def broken_arguments() -> str:
-    return _read(given.BROKEN)
-
-
-def parts() -> str:
-    return _read(given.PARTS)
-
-
-def unknown_part() -> str:
-    return _read(given.AUDIO)
-
-
-def unknown_role() -> str:
-    return _read(given.CRITIC)
 
 
 def orphan_result() -> str:
