@@ -48,3 +48,35 @@ def test_lesson_01_runs_and_its_budget_follows_the_sliders(fresh: LabPage):
     expect(picture).to_have_attribute("alt", re.compile("tools 0,"))
     expect(area.locator(".ctx-budget")).to_contain_text("14,700")
     assert fresh.errors == []
+
+
+def test_lesson_02_runs_and_the_best_comes_first_whatever_the_number(fresh: LabPage):
+    fresh.open("02_lost_in_the_middle.ipynb")
+    fresh.run_all()
+    expect(fresh.complaints()).to_have_count(0)
+    area = fresh.output("[data-place]")
+    for number, press in ((10, None), (11, "ArrowRight")):
+        if press:
+            fresh.slider(area, "Documents").press(press)
+        expect(area.locator("[data-place]")).to_have_count(number)
+        expect(area.locator('[data-place="1"]')).to_have_attribute("data-rank", "1")
+        expect(area.locator(f'[data-place="{number}"]')).to_have_attribute("data-rank", "2")
+    assert fresh.errors == []
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "slider"),
+    [
+        ("03_conversation_compressor.ipynb", ".ctx-history", "History budget"),
+        ("04_tool_pruning.ipynb", ".ctx-tools", "Tool budget"),
+    ],
+)
+def test_lessons_03_and_04_run_and_their_tables_follow_the_budget(fresh: LabPage, name: str, table: str, slider: str):
+    fresh.open(name)
+    fresh.run_all()
+    expect(fresh.complaints()).to_have_count(0)
+    area = fresh.output(table)
+    before = area.locator(table).inner_text()
+    fresh.slider(area, slider).press("PageDown")
+    expect(area.locator(table)).not_to_have_text(before, use_inner_text=True)
+    assert fresh.errors == []
