@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ctxcourse.cli.cells import account, check_targets, plain_cells, save_picture, table
+from ctxcourse.cli.cells import check_targets, plain_cells, save_picture, tell
 from ctxcourse.cli.common import GO_ON, AsJson, CsvFile, ModelName, PlotFile, clear_errors
 from ctxcourse.errors import CourseError
 
@@ -113,9 +112,7 @@ def probe(
             probe_table.TABLE.save(frame, csv)
         billed = bills(read, chosen, asked)
         cells = probe_table.cells(frame).merge(billed, on="policy")
-        found = plain_cells(cells)
-        typer.echo(json.dumps(found) if as_json else table(found))
-        typer.echo(account(frame.attrs["provenance"], csv), err=as_json)
+        tell(plain_cells(cells), frame.attrs["provenance"], csv, as_json)
         if plot is not None:
             cells.attrs["provenance"] = {**frame.attrs["provenance"], **billed.attrs["provenance"]}
             save_picture(policies_plot(cells), plot)

@@ -48,9 +48,7 @@ class NeedleRun:
         frame = trials.run(calls, load_model(self.model), command=self.command)
         if self.csv is not None:
             trials.save(frame, self.csv)
-        found = _plain(trials.cells(frame, by))
-        typer.echo(json.dumps(found) if self.as_json else table(found))
-        typer.echo(account(frame.attrs["provenance"], self.csv), err=self.as_json)
+        tell(_plain(trials.cells(frame, by)), frame.attrs["provenance"], self.csv, self.as_json)
         if self.plot is not None:
             save_picture(self.draw(frame), self.plot)
 
@@ -60,6 +58,12 @@ def check_targets(csv: Path | None, plot: Path | None) -> None:
     for option, path, suffix in (("--csv", csv, ".csv"), ("--plot", plot, ".png")):
         if path is not None and (path.suffix != suffix or not path.parent.is_dir() or path.is_dir()):
             raise CourseError(f"{option} {path}: name a {suffix} file in a folder that exists.")
+
+
+def tell(found: Sequence[Mapping[str, Any]], about: dict[str, Any], csv: Path | None, as_json: bool) -> None:
+    """Print cells as JSON or as a table, and what the run cost, where it is not in the way of the JSON."""
+    typer.echo(json.dumps(found) if as_json else table(found))
+    typer.echo(account(about, csv), err=as_json)
 
 
 def save_picture(picture: Picture, path: Path) -> None:

@@ -6,7 +6,6 @@ provenance and a picture where it is told to.
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from ctxcourse.cli.cells import account, check_targets, plain_cells, save_picture, table
+from ctxcourse.cli.cells import check_targets, plain_cells, save_picture, tell
 from ctxcourse.cli.common import GO_ON, AsJson, CsvFile, ModelName, PlotFile, Quick, Seed, clear_errors
 from ctxcourse.errors import CourseError
 
@@ -101,9 +100,7 @@ class ExperimentRun:
         frame = module.run(calls, load_model(self.model), command=self.command)
         if self.csv is not None:
             module.TABLE.save(frame, self.csv)
-        found = plain_cells(module.cells(frame))
-        typer.echo(json.dumps(found) if self.as_json else table(found))
-        typer.echo(account(frame.attrs["provenance"], self.csv), err=self.as_json)
+        tell(plain_cells(module.cells(frame)), frame.attrs["provenance"], self.csv, self.as_json)
         if self.plot is not None:
             from ctxcourse.plots import experiments as experiment_plots
 
