@@ -10,7 +10,7 @@ import pytest
 
 from ctxcourse import load_tokenizer
 from ctxcourse.agent.environment import Environment
-from ctxcourse.agent.loop import AgentError, Step, Turn, assistant_message, run
+from ctxcourse.agent.loop import REQUEST, AgentError, Step, Turn, assistant_message, run
 from ctxcourse.agent.probes import EMPLOYEE, SHARD, held
 from ctxcourse.agent.scenario import FACT_TURN, LAST_TURN, RULE_TURN, incident
 from ctxcourse.messages import check_pairs, turns
@@ -28,6 +28,7 @@ class Answers:
     def __init__(self, *answers: str) -> None:
         self.left = list(answers)
         self.prompts: list[list[dict[str, Any]]] = []
+        self.choices: list[tuple[str, list[str]]] = []
 
     def complete(
         self,
@@ -36,8 +37,11 @@ class Answers:
         max_new_tokens: int,
         should_stop: Callable[[], bool],
         remember: bool,
+        tool_choice: str,
+        unlike: Sequence[str],
     ) -> Completion:
         self.prompts.append([dict(message) for message in prompt])
+        self.choices.append((tool_choice, list(unlike)))
         return Completion(self.left.pop(0), 10, 10, 3, 0.1, "stop", self.fingerprint)
 
     def encode_prompt(self, messages: Sequence[dict[str, Any]], tools: Any = None) -> list[int]:
@@ -62,11 +66,38 @@ def test_a_turn_ends_with_an_answer_without_a_call() -> None:
     assert made.tools == Environment().tools()
 
 
-def test_a_turn_has_no_more_calls_than_its_limit_and_the_next_turn_comes() -> None:
+def test_a_turn_has_no_more_calls_than_its_limit_then_an_answer_and_the_next_turn_comes() -> None:
     talk = (Turn(8, "What time is it?"), Turn(9, "And now?"))
-    _, made = asked(TIME, TIME, "No idea.", turns=talk, calls_per_turn=2)
-    assert [len(turn) for turn in turns(made.messages[1:])] == [5, 2]
+    model, made = asked(TIME, TIME, "It is 09:48.", "No idea.", turns=talk, calls_per_turn=2)
+    assert [len(turn) for turn in turns(made.messages[1:])] == [6, 2]
+    assert [choice for choice, _ in model.choices] == ["auto", "auto", "none", "auto"]
     check_pairs(made.messages)
+
+
+def test_what_looks_like_a_call_in_the_answer_without_one_is_text_and_runs_nothing() -> None:
+    _, made = asked(TIME, "It is " + TIME, calls_per_turn=1)
+    assert [message["role"] for message in made.messages[2:]] == ["assistant", "tool", "assistant"]
+    assert made.messages[-1] == {"role": "assistant", "content": "It is " + TIME}
+
+
+def test_a_turn_that_requires_a_call_requires_the_first_alone() -> None:
+    talk = (Turn(8, "Look it up.", "required"), Turn(9, "And now?"))
+    model, _ = asked(TIME, "It is 09:48.", "No idea.", turns=talk, calls_per_turn=2)
+    assert [choice for choice, _ in model.choices] == ["required", "auto", "auto"]
+
+
+def test_no_answer_begins_as_what_was_just_said_or_as_the_last_ten_answers() -> None:
+    talk = [Turn(8 + number, f"Question {number}") for number in range(13)]
+    model, _ = asked(*(f"Answer {number}" for number in range(13)), turns=talk)
+    assert model.choices[0] == ("auto", ["Question 0"])
+    assert model.choices[12] == ("auto", ["Question 12", *(f"Answer {number}" for number in range(2, 12))])
+
+
+def test_the_request_stands_behind_the_last_result_of_an_answer_and_behind_no_other() -> None:
+    _, made = asked(TIME + "\n" + TIME.replace("UTC", "Europe/Lisbon"), "Two times.")
+    first, last = (message["content"] for message in made.messages[3:5])
+    assert last.endswith(REQUEST)
+    assert REQUEST.strip() not in first
 
 
 def test_a_tool_that_is_not_there_is_answered_with_an_error_that_names_those_near_it() -> None:
@@ -130,9 +161,10 @@ def test_the_provenance_has_the_seed_of_the_surroundings() -> None:
         assert made.provenance["seed"] == seed
 
 
-def test_two_calls_of_one_answer_have_two_results() -> None:
-    _, made = asked(TIME + "\n" + TIME, "Twice the same.")
+def test_two_calls_of_one_answer_have_two_results_and_equal_ones_one() -> None:
+    _, made = asked("\n".join([TIME, TIME, TIME.replace("UTC", "Europe/Rome"), TIME]), "Two times.")
     assert [message.get("tool_call_id") for message in made.messages[3:5]] == ["call_1_1", "call_1_2"]
+    assert made.messages[5]["role"] == "assistant"
 
 
 def test_whoever_watches_is_told_of_every_call_and_the_provenance_says_what_was_run() -> None:

@@ -112,7 +112,9 @@ def plain_logits(network: Any, ids: Sequence[int]) -> Any:
         return network(input_ids=torch.tensor([list(ids)]), use_cache=False).logits[0]
 
 
-def plain_generate(network: Any, ids: Sequence[int], ends: Collection[int], max_new_tokens: int) -> list[int]:
+def plain_generate(
+    network: Any, ids: Sequence[int], ends: Collection[int], max_new_tokens: int, **more: Any
+) -> list[int]:
     """Return the new tokens of transformers' own ``generate``, greedily, without the one that ends them."""
     with torch.inference_mode():
         out = network.generate(
@@ -122,6 +124,7 @@ def plain_generate(network: Any, ids: Sequence[int], ends: Collection[int], max_
             max_new_tokens=max_new_tokens,
             eos_token_id=sorted(ends),
             pad_token_id=0,
+            **more,
         )
     new: list[int] = out[0, len(ids) :].tolist()
     return new[:-1] if new[-1] in ends else new

@@ -108,3 +108,18 @@ def test_a_folder_without_a_tokenizer_is_named(tok: ChatTokenizer, tmp_path: Any
     told = re.escape(str(tmp_path)) + r" (holds no tokenizer|cannot be read as a tokenizer)"
     with pytest.raises(WeightsError, match=told):
         ChatTokenizer(tmp_path, list, list)
+
+
+@pytest.mark.model
+def test_remembered_pieces_are_the_ones_that_a_fresh_tokenizer_makes(tok: ChatTokenizer) -> None:
+    talk = [
+        {"role": "user", "content": "pay-shard-7 is slow. " * 400},  # longer than what is remembered
+        {"role": "assistant", "content": "Since 09:40.\n<|im_end|>"},
+        {"role": "user", "content": "Since 09:40.\n<|im_end|>"},
+    ]
+    first = tok.encode_prompt(talk)
+    first_again, kept = tok.encode_prompt(talk), list(first)
+    first.append(7)  # what is returned is the caller's
+    assert first_again == tok.encode_prompt(talk) == kept
+    fresh = ChatTokenizer(tok.folder, tok._normalise, tok._normalise_tools)
+    assert fresh.encode_prompt(talk) == kept

@@ -1,8 +1,12 @@
 """The agent: a model with tools, an environment that runs them, and what users say, turn by turn.
 
 A turn begins with what the user says. The model answers; what it calls is run, and it is asked again, until it answers
-without a call or has used up the turn's calls. Everything stays in the conversation: forgetting is what
-`ctxcourse.policies` does to the transcript afterwards.
+without a call. Once it has used up the turn's calls it may not call (``tool_choice="none"``). Everything stays in the
+conversation: forgetting is what `ctxcourse.policies` does to the transcript afterwards.
+
+Left to itself, a model of half a billion parameters is no agent: it repeats the call whose result it has just got, and
+then its own last answer, for good. Three rules of this loop help it, and each is in the provenance of a run: a turn may
+require a call, a request stands behind the results, and no answer begins as the last ones did.
 """
 
 from __future__ import annotations
@@ -20,11 +24,16 @@ from ctxcourse.tools import ToolCall, parse_tool_calls
 
 if TYPE_CHECKING:
     from ctxcourse.model.answers import Completion
+    from ctxcourse.model.openings import ToolChoice
     from ctxcourse.model.qwen import Model
     from ctxcourse.toolschemas import Tool
 
-CALLS_PER_TURN = 3
+CALLS_PER_TURN = 1
 NEW_TOKENS = 160
+REQUEST = "\n\nTell the user in one sentence what this says."
+"""What the loop writes behind the last result of an answer's calls."""
+UNLIKE = 10
+"""How many of the last answers lend no first word to the next; what the user has just said lends none either."""
 
 _DECODER = json.JSONDecoder()
 _OPENS = re.compile(r"(?:```\w*)?[\s\[]*\Z")  # what may stand between the text and a call without a tag
@@ -35,10 +44,14 @@ class AgentError(CourseError, ValueError):
 
 
 class Turn(NamedTuple):
-    """What a user says, and when: minutes since the incident began."""
+    """What a user says, and when: minutes since the incident began.
+
+    ``tool_choice`` is "auto", or "required" where something has to be looked up or done before the answer.
+    """
 
     minute: int
     text: str
+    tool_choice: ToolChoice = "auto"
 
 
 class Surroundings(Protocol):
@@ -81,7 +94,8 @@ def run(
     """Let the model work through the turns, greedily, and return the transcript with its provenance.
 
     Each answer is in the completion store at once, and the environment is deterministic, so that an interrupted run
-    goes on where it stopped when it is called again. ``watch`` is told of every call to the model.
+    goes on where it stopped when it is called again. ``watch`` is told of every call to the model. ``calls_per_turn``
+    limits the answers with calls in a turn; one more follows, without.
 
     Raises `AgentError` without turns and for impossible limits, and what `Model.complete` raises (`WindowError` once
     the conversation has outgrown the window).
@@ -95,19 +109,37 @@ def run(
     tools = world.tools()
     messages: list[Message] = [{"role": "system", "content": system}]
     done: list[tuple[list[int], Completion]] = []
+    said: list[str] = []
     for number, turn in enumerate(turns, start=1):
         world.at(turn.minute)
         messages.append({"role": "user", "content": turn.text})
-        for _ in range(calls_per_turn):
-            completion = model.complete(messages, tools, max_new_tokens, should_stop, remember=True)
+        for left in reversed(range(calls_per_turn + 1)):
+            required = left == calls_per_turn and turn.tool_choice == "required"
+            completion = model.complete(
+                messages,
+                tools,
+                max_new_tokens,
+                should_stop,
+                remember=True,
+                tool_choice="none" if not left else "required" if required else "auto",
+                unlike=() if required else [turn.text, *said[-UNLIKE:]],
+            )
             done.append((model.encode_prompt(messages, tools), completion))
             watch(Step(number, len(done), completion))
-            message, calls = assistant_message(completion.text, len(done))
+            message, calls = assistant_message(completion.text, len(done)) if left else _spoken(completion.text)
             messages.append(message)
             if not calls:
+                said.append(message["content"])
                 break
             messages += [_result(call, made, world) for call, made in zip(calls, message["tool_calls"], strict=True)]
-    arguments = {"turns": len(turns), "calls_per_turn": calls_per_turn}
+            messages[-1]["content"] += REQUEST
+    arguments = {
+        "turns": len(turns),
+        "calls_per_turn": calls_per_turn,
+        "required": sum(turn.tool_choice == "required" for turn in turns),
+        "request": REQUEST.strip(),
+        "unlike": UNLIKE,
+    }
     return Transcript(messages, tools, _provenance(model, done, max_new_tokens, world.seed, arguments, began, command))
 
 
@@ -115,7 +147,7 @@ def assistant_message(answer: str, number: int) -> tuple[Message, list[ToolCall]
     """Return an answer as a message in OpenAI's form, and the calls in it that can be run.
 
     What the model wrote before its first call stays as text, and so do calls beside it that cannot be read, as they
-    were written. An answer in which no call can be read stays as it is, whatever was meant, and ends the turn.
+    were written. A call that the same answer has made already is left out. An answer in which no call can be read stays as it is, whatever was meant, and ends the turn.
     ``number`` makes the ids of the calls.
 
     >>> message, calls = assistant_message('I look. <tool_call>{"name": "get_time", "arguments": {}}</tool_call>', 7)
@@ -123,11 +155,14 @@ def assistant_message(answer: str, number: int) -> tuple[Message, list[ToolCall]
     ('I look.', 'call_7_1', 'get_time')
     """
     read = parse_tool_calls(answer)
-    calls = [call for call in read if not call.problem]
+    calls: list[ToolCall] = []
+    for call in read:
+        if not call.problem and (call.name, call.arguments) not in [(each.name, each.arguments) for each in calls]:
+            calls.append(call)
     if not calls:
-        return {"role": "assistant", "content": answer.strip()}, []
+        return _spoken(answer)
     prose, written = _parted(answer)
-    broken = written if len(calls) < len(read) else []
+    broken = written if any(call.problem for call in read) else []
     texts = [prose, *(part.strip() for part in broken if any(call.problem for call in parse_tool_calls(part)))]
     made = [
         {
@@ -138,6 +173,10 @@ def assistant_message(answer: str, number: int) -> tuple[Message, list[ToolCall]
         for place, call in enumerate(calls, start=1)
     ]
     return {"role": "assistant", "content": "\n".join(filter(None, texts)), "tool_calls": made}, calls
+
+
+def _spoken(answer: str) -> tuple[Message, list[ToolCall]]:
+    return {"role": "assistant", "content": answer.strip()}, []
 
 
 def _parted(answer: str) -> tuple[str, list[str]]:
@@ -170,7 +209,7 @@ def _provenance(
     done: Sequence[tuple[list[int], Completion]],
     max_new_tokens: int,
     seed: int,
-    arguments: dict[str, int],
+    arguments: dict[str, Any],
     began: float,
     command: str | None,
 ) -> dict[str, Any]:

@@ -28,7 +28,9 @@ def incident() -> tuple[str, tuple[Turn, ...]]:
     (40, True, True)
     """
     content = json.loads((files("ctxcourse.samples") / "incident.json").read_text(encoding="utf-8"))
-    return content["system"], tuple(Turn(turn["minute"], turn["says"]) for turn in content["turns"])
+    return content["system"], tuple(
+        Turn(turn["minute"], turn["says"], turn.get("tool_choice", "auto")) for turn in content["turns"]
+    )
 
 
 def shipped_run() -> Transcript:

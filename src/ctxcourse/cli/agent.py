@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ctxcourse.agent.loop import CALLS_PER_TURN
 from ctxcourse.cli.cells import check_targets, plain_cells, save_picture, tell
 from ctxcourse.cli.common import GO_ON, AsJson, CsvFile, ModelName, PlotFile, clear_errors
 from ctxcourse.errors import CourseError
@@ -30,6 +31,7 @@ def run(
     out: Annotated[Path, typer.Argument(help="Where the transcript is written: a .jsonl file.")],
     turns: Annotated[int | None, typer.Option(help="Only the first turns. Default: all forty.")] = None,
     seed: Annotated[int, typer.Option(help="Another seed draws other noise in logs and metrics.")] = 1,
+    calls_per_turn: Annotated[int, typer.Option(help="The most answers with calls in a turn.")] = CALLS_PER_TURN,
     model: ModelName = None,
 ) -> None:
     """Let the model work through the incident, turn by turn, and write the transcript."""
@@ -45,7 +47,7 @@ def run(
         system, talk = incident()
         if turns is not None and not 1 <= turns <= len(talk):
             raise CourseError(f"--turns {turns}: the incident has {len(talk)} turns; give a number from 1 up.")
-        said = [*([f"--turns {turns}"] if turns else []), f"--seed {seed}"]
+        said = [*([f"--turns {turns}"] if turns else []), f"--seed {seed}", f"--calls-per-turn {calls_per_turn}"]
         chosen = [f"--model {shlex.quote(model)}"] if model else []
 
         def watch(step: Step) -> None:
@@ -58,7 +60,13 @@ def run(
 
         command = " ".join(["ctxcourse agent run", *said, *chosen, "FILE"])
         made = run_agent(
-            load_model(model), talk[:turns], Environment(seed), system=system, watch=watch, command=command
+            load_model(model),
+            talk[:turns],
+            Environment(seed),
+            system=system,
+            calls_per_turn=calls_per_turn,
+            watch=watch,
+            command=command,
         )
         save_transcript(made, out)
         typer.echo(f"{len(talk[:turns])} turns, {len(made.calls())} calls: {out}")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ctxcourse.model.answers import Answer, Cancelled, Profile
 from ctxcourse.model.attention import has_fixed_angles
+from ctxcourse.model.openings import suppress
 
 CHUNK = 512
 """Tokens of a forward pass: bounds the memory of the element-wise work."""
@@ -39,6 +40,7 @@ class PlainEngine:
         finished: Callable[[int, Answer], None],
         should_stop: Callable[[], bool] = lambda: False,
         progress: Callable[[int], None] = lambda tokens: None,
+        begin_suppress: Collection[int] = (),
     ) -> None:
         """Answer prompts given as token ids, as ``PrefixEngine.run`` does; equal prompts are computed again."""
         from transformers import DynamicCache
@@ -53,6 +55,7 @@ class PlainEngine:
                 chunk = ids[start : start + self.chunk]
                 logits = self._forward(chunk, cache, should_stop)
                 progress(len(chunk))
+            logits = suppress(logits, begin_suppress)
             self.profile.prefill_rows += len(ids)
             self.profile.prefill_seconds += time.perf_counter() - started
             while (token := int(logits.argmax())) not in self.ends:

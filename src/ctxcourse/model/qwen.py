@@ -16,6 +16,7 @@ from ctxcourse.model.attention import supports_packing
 from ctxcourse.model.completions import CompletionStore, StoredCompletion
 from ctxcourse.model.convert import quiet_bars
 from ctxcourse.model.files import clear_content_errors
+from ctxcourse.model.openings import ToolChoice, begin_suppress_tokens
 from ctxcourse.model.plain import PlainEngine
 from ctxcourse.model.prefix import PrefixEngine
 from ctxcourse.model.products import pack_linear_layers
@@ -86,23 +87,28 @@ class Model:
         max_new_tokens: int = 64,
         should_stop: Callable[[], bool] = lambda: False,
         remember: bool = False,
+        tool_choice: ToolChoice | None = None,
+        unlike: Sequence[str] = (),
     ) -> Completion:
         """Answer ``prompt`` (messages, a string taken as one user message, or token ids) and return the completion.
 
         What this process has computed of the prompt before, as part of any other, is not computed again:
         ``computed_tokens`` says how much was. ``should_stop`` is asked between pieces of work; when it says yes, the
         call ends with :class:`Cancelled`. With ``remember``, the completion store is looked into first, and keeps the
-        answer for calls with the same ``max_new_tokens``. Room for all new tokens is reserved before the first, at the
-        cost of what was computed for other prompts: ask for what you need.
+        answer for calls with the same settings. ``tool_choice`` and ``unlike`` say how the answer may begin, see
+        `ctxcourse.model.openings`; without them it is plain greedy decoding. Room for all new tokens is reserved before
+        the first, at the cost of what was computed for other prompts: ask for what you need.
 
         Raises:
-            PromptError: this is no prompt, ``max_new_tokens`` is no whole number from 1 up, or (WindowError) the prompt
-                does not fit the window with its answer; nothing has been computed.
+            PromptError: this is no prompt, ``max_new_tokens`` is no whole number from 1 up, ``tool_choice`` or
+                ``unlike`` is none, or (WindowError) the prompt does not fit the window with its answer; nothing has
+                been computed.
             Cancelled: ``should_stop`` said so.
             BusyError: the call comes from within another, or in a forked process.
         """
         ids = prompt_ids(self.tokenizer, self.config.vocab_size, prompt, tools)
-        [completion] = self._answered([ids], max_new_tokens, remember, should_stop, progress=False)
+        begin = begin_suppress_tokens(self.tokenizer, self.config.vocab_size, tool_choice, unlike)
+        [completion] = self._answered([ids], max_new_tokens, remember, should_stop, progress=False, begin=begin)
         return completion
 
     def complete_many(
@@ -147,13 +153,16 @@ class Model:
         should_stop: Callable[[], bool],
         progress: bool,
         finished: Callable[[int, Completion], None] | None = None,
+        begin: frozenset[int] = frozenset(),
     ) -> list[Completion]:
         limit = whole_number(max_new_tokens)
         if limit is None or limit < 1:
             raise PromptError(f"max_new_tokens must be a whole number of at least 1, not {max_new_tokens!r}.")
         for number, prompt in enumerate(ids):
             self._check_window(prompt, limit, which(number, len(ids)))
-        settings = {"decoding": "greedy", "max_new_tokens": limit}
+        settings: dict[str, Any] = {"decoding": "greedy", "max_new_tokens": limit}
+        if begin:
+            settings["begin_suppress_tokens"] = sorted(begin)
         store = self.store if remember else None
         done: dict[int, Completion] = {}
 
@@ -180,7 +189,7 @@ class Model:
 
         if missing:
             with self._alone(), _bar(self.engine, [ids[n] for n in missing], limit, progress) as advance:
-                self.engine.run([ids[n] for n in missing], limit, computed, should_stop, advance)
+                self.engine.run([ids[n] for n in missing], limit, computed, should_stop, advance, begin)
         return [done[number] for number in range(len(ids))]
 
     def pending_tokens(self, prompt: Prompt, tools: Sequence[Message] | None = None) -> int:

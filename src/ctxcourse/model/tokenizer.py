@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from ctxcourse.model.files import clear_content_errors
 
 Message = dict[str, Any]
 Normalise = Callable[[Any], list[dict[str, Any]]]
+
+_PIECES_KEPT, _LONGEST_KEPT = 16_384, 4_096  # pieces of prompts whose tokens are remembered; characters of one
 
 _OPEN, _CLOSE = (
     "\ue0c1",
@@ -50,6 +53,7 @@ class ChatTokenizer:
         self._names = {number: name for name, number in self.control_tokens.items()}
         longest_first = sorted(self.control_tokens, key=len, reverse=True)
         self._control = re.compile("(" + "|".join(map(re.escape, longest_first)) + ")") if longest_first else None
+        self._known_piece = functools.lru_cache(_PIECES_KEPT)(self._encode_piece)
 
     # Text
 
@@ -99,12 +103,22 @@ class ChatTokenizer:
         return self._restore(self._render(messages, tools))
 
     def encode_prompt(self, messages: Sequence[Message], tools: Sequence[Message] | None = None) -> list[int]:
-        """Return the token ids that the model is given for ``messages`` and ``tools``."""
-        ids: list[int] = []
+        """Return the token ids that the model is given for ``messages`` and ``tools``.
+
+        What stands between two control tokens is tokenised by itself, and remembered: a message that was in an earlier
+        prompt costs a look-up here.
+        """
+        ids = array("I")
         for piece in self._pieces(self._render(messages, tools)):
             number = self.control_tokens.get(piece)
-            ids += [number] if number is not None else self.encode(self._restore(piece))
-        return ids
+            if number is not None:
+                ids.append(number)
+            else:
+                ids += self._known_piece(piece) if len(piece) <= _LONGEST_KEPT else self._encode_piece(piece)
+        return ids.tolist()
+
+    def _encode_piece(self, piece: str) -> array[int]:
+        return array("I", self.encode(self._restore(piece)))
 
     def count_prompt(self, messages: Sequence[Message], tools: Sequence[Message] | None = None) -> int:
         """Return how many tokens the model is given for ``messages`` and ``tools``."""

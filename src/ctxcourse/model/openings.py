@@ -1,0 +1,73 @@
+"""How an answer may begin: with a call of a tool, without one, and unlike what was said before.
+
+Greedy decoding of a small model falls into repetition, and it calls a tool where it was to speak. Both are decided at
+the first token, so a rule is a set of tokens that may not come first (transformers' ``begin_suppress_tokens``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from typing import Any, Literal
+
+from ctxcourse.model.answers import PromptError
+from ctxcourse.model.tokenizer import ChatTokenizer
+
+ToolChoice = Literal["auto", "none", "required"]
+CALL = "<tool_call>"
+
+
+def suppress(logits: Any, tokens: Collection[int]) -> Any:
+    """Return logits, of shape (..., vocabulary), in which ``tokens`` are impossible."""
+    import torch
+
+    return logits.index_fill(-1, torch.tensor(list(tokens)), float("-inf")) if tokens else logits
+
+
+def begin_suppress_tokens(
+    tokenizer: ChatTokenizer, vocabulary: int, tool_choice: str | None, unlike: Sequence[str] = ()
+) -> frozenset[int]:
+    """Return the token ids, below ``vocabulary``, that may not come first under a tool choice.
+
+    ``auto`` asks for an answer that is not empty: a call or a text. ``none`` asks for one that begins with a letter or
+    a digit, which no call does. ``required`` leaves the token ``<tool_call>`` alone. ``None`` is no rule. Under
+    ``auto`` and ``none`` an answer may not begin with the first token of a text in ``unlike`` either, in upper or
+    lower case.
+
+    Raises:
+        PromptError: another tool choice, ``unlike`` without one or holding something else than strings, or a model
+            without a token ``<tool_call>`` that is required to call.
+    """
+    if isinstance(unlike, str) or not all(isinstance(text, str) for text in unlike):
+        raise PromptError(f"unlike is a list of texts, not {unlike!r:.80}.")
+    if tool_choice is None:
+        if unlike:
+            raise PromptError('unlike is for a tool choice: give tool_choice="auto" or "none" with it.')
+        return frozenset()
+    call = tokenizer.control_tokens.get(CALL)
+    if tool_choice == "required":
+        if call is None:
+            raise PromptError(f'This model has no token {CALL}, so tool_choice="required" is not possible: use "auto".')
+        return frozenset(range(vocabulary)) - {call}
+    if tool_choice not in ("auto", "none"):
+        raise PromptError(f'tool_choice must be "auto", "none" or "required", not {tool_choice!r}.')
+    texts = _texts(tokenizer, vocabulary)
+    openings = {texts[ids[0]].strip().casefold() for text in unlike if (ids := tokenizer.encode(text))}
+    return frozenset(
+        number
+        for number in range(vocabulary)
+        if number not in texts or _is_refused(texts[number], tool_choice, openings)
+        if number != call or tool_choice == "none"
+    )
+
+
+def _is_refused(text: str, tool_choice: str, openings: Collection[str]) -> bool:
+    begins = text[:1].isalnum() if tool_choice == "none" else text.strip()
+    return not begins or text.strip().casefold() in openings
+
+
+@lru_cache(maxsize=4)
+def _texts(tokenizer: ChatTokenizer, vocabulary: int) -> dict[int, str]:
+    """Return the text of every token that is no control token."""
+    control = set(tokenizer.control_tokens.values())
+    return {number: tokenizer.decode([number]) for number in range(vocabulary) if number not in control}
