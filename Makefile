@@ -45,6 +45,7 @@ bench: setup                             # the figures in benchmarks/; compiles 
 	@$(BIN)/python benchmarks/history.py
 	@$(BIN)/python benchmarks/toolset.py
 	@$(BIN)/python benchmarks/edge_cases.py
+	@$(BIN)/python benchmarks/agent_probes.py
 	@$(BIN)/python benchmarks/prefix_reuse.py $(ARGS)
 
 release: environment                     # make release ARGS=../course-for-students

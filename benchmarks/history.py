@@ -3,7 +3,8 @@
     python benchmarks/history.py            writes benchmarks/history.md, in about two minutes
 
 Both sides use one counter, the whole render of the course model's tokenizer, and have to keep the same messages. The
-peer is no part of the course's environment: pip install langchain-core==1.8.3
+tokenizer remembers the pieces of prompts that it has tokenised; each measurement begins with none. The peer is no part
+of the course's environment: pip install langchain-core==1.8.3
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class Watched:
         self.reset()
 
     def reset(self) -> None:
+        self.tokenizer.forget()
         self.calls = self.messages = 0
         self.seconds = 0.0
 
@@ -86,8 +88,8 @@ def langchain(messages: list[dict[str, Any]], budget: int, watched: Watched) -> 
     ]
 
 
-def measured(run: Callable[[], list[str]], watched: Watched) -> tuple[list[str], int, int, float, float]:
-    """Return what was kept, the counter's calls, the messages it was given, and CPU seconds: in all, in the counter."""
+def measured(run: Callable[[], list[str]], watched: Watched) -> tuple[list[str], int, int, int, float, float]:
+    """Return what was kept, the counter's calls, what it rendered and tokenised, CPU seconds: all, the counter's."""
     taken = []
     for _ in range(ROUNDS):
         watched.reset()
@@ -95,15 +97,16 @@ def measured(run: Callable[[], list[str]], watched: Watched) -> tuple[list[str],
         kept = run()
         taken.append((time.process_time() - started, watched.seconds))
     total, inside = (statistics.median(column) for column in zip(*taken, strict=True))
-    return kept, watched.calls, watched.messages, total, inside
+    return kept, watched.calls, watched.messages, watched.tokenizer.tokenised, total, inside
 
 
 def main() -> None:
     watched = Watched()
     watched.count_prompt(talk(10))  # the template is compiled here
     lines = [
-        "| messages | budget | kept | side | counter calls | counted, per message | seconds | in the counter | ratio |",
-        "|---:|---:|---:|---|---:|---:|---:|---:|---:|",
+        "| messages | budget | kept | side | counter calls | rendered, per message | tokenised, per message "
+        "| seconds | in the counter | ratio |",
+        "|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|",
     ]
     for length in LENGTHS:
         messages = talk(length)
@@ -111,10 +114,11 @@ def main() -> None:
             sides = {"ctxcourse": ours, "langchain-core": langchain}
             results = {name: measured(make(messages, budget, watched), watched) for name, make in sides.items()}
             assert results["ctxcourse"][0] == results["langchain-core"][0]
-            for name, (kept, calls, counted, seconds, inside) in results.items():
-                ratio = seconds / results["ctxcourse"][3]
+            for name, (kept, calls, rendered, pieces, seconds, inside) in results.items():
+                ratio = seconds / results["ctxcourse"][4]
                 lines.append(
-                    f"| {length:,} | {budget:,} | {len(kept):,} | {name} | {calls:,} | {counted / length:.2f} "
+                    f"| {length:,} | {budget:,} | {len(kept):,} | {name} | {calls:,} | {rendered / length:.2f} "
+                    f"| {pieces / length:.2f} "
                     f"| {seconds:.3f} | {inside:.3f} | {ratio:.1f} |"
                 )
     print("\n".join(lines))
@@ -133,10 +137,12 @@ and both kept exactly the same messages. Seconds are of the processor, medians o
 {chr(10).join(lines)}
 
 `Truncation` renders the whole history once, which gives its size before; then single steps from the newest to the
-first that does not fit, each behind an empty system message (not counted in the table); then the result once, whole, to
-check it against the budget. So a message is counted once if it goes and three times if it stays, whatever the length of
-the history. `trim_messages` renders the whole history once and then looks for the cut by bisection, each time with a
-render of what would be kept: where little is kept, two renders of everything; where half is, half of log₂(messages).
+first that does not fit, each behind an empty system message (not counted in the table); then the result once, whole,
+to check it against the budget. So a message is rendered once if it goes and three times if it stays, and tokenised
+once, whatever the length of the history: the tokenizer remembers what it has tokenised (a few pieces more than
+messages are what the template writes around them). That helps the peer as much. `trim_messages` renders the whole
+history once and then looks for the cut by bisection, each time with a render of what would be kept: where little is
+kept, two renders of everything; where half is, half of log₂(messages).
 """
 
 

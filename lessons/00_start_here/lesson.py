@@ -197,6 +197,13 @@ quiz("00_start_here")
 # | compressor, ratio | what makes a conversation shorter; the tokens after divided by those before |
 # | retention | the share of answers that a compressed text still holds, or that are still found in it |
 # | elision | a stub in place of an old tool result, which can be fetched again |
+# | policy | the rule by which an agent keeps or drops parts of its conversation from call to call |
+# | compaction | a running summary in place of the old part of a conversation, once it has grown past a threshold |
+# | pinned block | a text that stands in every prompt, whatever else is dropped |
+# | probe | a question put to an agent's memory, in place of its next turn, to see what is still known |
+# | present, stated | the identifier stands somewhere in the prompt; something there says what it stands for |
+# | transcript | a recorded run: all messages and tool schemas, from which every prompt can be made again |
+# | tool choice | whether an answer may, must or must not be a tool call |
 # | near-duplicate | a document that says what another says, by likeness of words or of meaning |
 # | needle, distractor | the one record asked for; the others, that look like it (lookalikes, rivals) |
 # | filler | lines as long as a record that do not look like the answer |

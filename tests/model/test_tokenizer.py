@@ -110,7 +110,6 @@ def test_a_folder_without_a_tokenizer_is_named(tok: ChatTokenizer, tmp_path: Any
         ChatTokenizer(tmp_path, list, list)
 
 
-@pytest.mark.model
 def test_remembered_pieces_are_the_ones_that_a_fresh_tokenizer_makes(tok: ChatTokenizer) -> None:
     talk = [
         {"role": "user", "content": "pay-shard-7 is slow. " * 400},  # longer than what is remembered
@@ -123,3 +122,13 @@ def test_remembered_pieces_are_the_ones_that_a_fresh_tokenizer_makes(tok: ChatTo
     assert first_again == tok.encode_prompt(talk) == kept
     fresh = ChatTokenizer(tok.folder, tok._normalise, tok._normalise_tools)
     assert fresh.encode_prompt(talk) == kept
+
+
+def test_a_message_that_was_in_an_earlier_prompt_is_not_tokenised_again(tok: ChatTokenizer) -> None:
+    talk = [{"role": "user", "content": f"Note {number} about pay-shard-7."} for number in range(30)]
+    tok.forget()
+    tok.count_prompt(talk)
+    once = tok.tokenised
+    tok.count_prompt([{"role": "user", "content": "One more."}, *talk])
+    assert 30 <= once <= 33
+    assert tok.tokenised <= once + 2

@@ -8,6 +8,7 @@ not do: say what a policy keeps (see `ctxcourse.policies`) or what an answer is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from ctxcourse.agent.accounting import bill_of_prompts
@@ -23,6 +24,7 @@ from ctxcourse.policies import (
     replay,
     standard_policies,
 )
+from ctxcourse.tables import Table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -31,6 +33,21 @@ if TYPE_CHECKING:
     from ctxcourse.messages import Message
     from ctxcourse.model.qwen import Model
 
+BILLS = Table(
+    name="the bills",
+    columns={
+        "policy": "string",
+        "prompts": "Int64",
+        "billed_tokens": "Int64",
+        "helper_tokens": "Int64",
+        "helper_calls": "Int64",
+        "no_summary": "Int64",
+        "recomputed_tokens": "Int64",
+        "last_prompt": "Int64",
+    },
+    unit="policy",
+)
+"""One row a policy, see `bills`."""
 PINNED = (
     "What must not be lost:\n"
     "- Every ticket is filed under employee number 4417.\n"
@@ -78,7 +95,7 @@ def compared_policies(model: Model, transcript: Transcript, names: Sequence[str]
     return [policy for policy in known if not names or policy.name in names]
 
 
-def bills(transcript: Transcript, policies: Sequence[Policy], model: Model) -> DataFrame:
+def bills(transcript: Transcript, policies: Sequence[Policy], model: Model, command: str | None = None) -> DataFrame:
     """Return what the recorded run would be billed under each policy, one row a policy.
 
     The control and the sub-agent are no way to hold a conversation: they are billed for one prompt, that of the last
@@ -88,11 +105,10 @@ def bills(transcript: Transcript, policies: Sequence[Policy], model: Model) -> D
     prompt before would have to compute, the helpers' prompts included, each of them whole; ``last_prompt``, the tokens
     of the last call's.
 
-    Helpers are asked here. The provenance names the model that counted and, in ``recording``, has that of the run.
+    Helpers are asked here. The provenance names the model that counted, ``command``, which would repeat the bills, and,
+    in ``recording``, the provenance of the run; its ``calls`` are the rows.
     Raises `ComparisonError` for a recording without calls.
     """
-    from pandas import DataFrame
-
     calls = _calls(transcript)
     last = next(call for call in calls if call.turn == calls[-1].turn)
     rows: list[list[Any]] = []
@@ -104,11 +120,15 @@ def bills(transcript: Transcript, policies: Sequence[Policy], model: Model) -> D
         helped = [sum(spent), sum(each.helper_calls for each in kept), sum(each.no_summary for each in kept)]
         size = made.calls[-1].prompt_tokens
         rows.append([policy.name, len(kept), made.billed, *helped, made.recomputed + sum(spent), size])
-    columns = ["policy", "prompts", "billed_tokens", "helper_tokens", "helper_calls", "no_summary"]
-    frame = DataFrame(rows, columns=[*columns, "recomputed_tokens", "last_prompt"])
-    about = {"model": model.label, "fingerprint": model.fingerprint, "recording": dict(transcript.provenance)}
-    frame.attrs["provenance"] = about
-    return frame
+    about = {
+        "model": model.label,
+        "fingerprint": model.fingerprint,
+        "calls": len(rows),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": command,
+        "recording": dict(transcript.provenance),
+    }
+    return BILLS.frame(rows, about)
 
 
 def _calls(transcript: Transcript) -> list[Call]:

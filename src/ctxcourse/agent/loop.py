@@ -147,7 +147,8 @@ def assistant_message(answer: str, number: int) -> tuple[Message, list[ToolCall]
     """Return an answer as a message in OpenAI's form, and the calls in it that can be run.
 
     What the model wrote before its first call stays as text, and so do calls beside it that cannot be read, as they
-    were written. A call that the same answer has made already is left out. An answer in which no call can be read stays as it is, whatever was meant, and ends the turn.
+    were written. A call that the same answer has made already is left out. An answer in which no call can be read stays
+    as it is, whatever was meant, and ends the turn.
     ``number`` makes the ids of the calls.
 
     >>> message, calls = assistant_message('I look. <tool_call>{"name": "get_time", "arguments": {}}</tool_call>', 7)

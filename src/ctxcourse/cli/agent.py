@@ -99,17 +99,21 @@ def probe(
     policy: Annotated[str, typer.Option(help='The name of a policy, such as "sliding window", or "all".')] = "all",
     as_json: AsJson = False,
     csv: CsvFile = None,
+    bills_csv: Annotated[
+        Path | None, typer.Option("--bills", help="Write the bills, one row a policy, and their provenance here.")
+    ] = None,
     plot: PlotFile = None,
     model: ModelName = None,
 ) -> None:
     """Ask for both planted facts, in six wordings each, of what a policy has kept, and count what it is billed."""
     from ctxcourse.agent import probe_table
-    from ctxcourse.agent.comparison import bills, compared_policies
+    from ctxcourse.agent.comparison import BILLS, bills, compared_policies
     from ctxcourse.loading import load_model
     from ctxcourse.plots.agent import policies_plot
 
     with clear_errors(GO_ON):
         check_targets(csv, plot)
+        check_targets(bills_csv, None, "--bills")
         read, asked = _read(transcript), load_model(model)
         chosen = compared_policies(asked, read, [] if policy == "all" else [policy])
         said = [f"--policy {shlex.quote(policy)}", *([f"--model {shlex.quote(model)}"] if model else [])]
@@ -118,7 +122,9 @@ def probe(
         frame = probe_table.run(chosen, read.messages, read.tools, asked, command=command)
         if csv is not None:
             probe_table.TABLE.save(frame, csv)
-        billed = bills(read, chosen, asked)
+        billed = bills(read, chosen, asked, command)
+        if bills_csv is not None:
+            BILLS.save(billed, bills_csv)
         cells = probe_table.cells(frame).merge(billed, on="policy")
         tell(plain_cells(cells), frame.attrs["provenance"], csv, as_json)
         if plot is not None:

@@ -53,9 +53,9 @@ class NeedleRun:
             save_picture(self.draw(frame), self.plot)
 
 
-def check_targets(csv: Path | None, plot: Path | None) -> None:
+def check_targets(csv: Path | None, plot: Path | None, csv_option: str = "--csv") -> None:
     """Raise `CourseError` where a file to be written has another ending or no folder: before anything is asked."""
-    for option, path, suffix in (("--csv", csv, ".csv"), ("--plot", plot, ".png")):
+    for option, path, suffix in ((csv_option, csv, ".csv"), ("--plot", plot, ".png")):
         if path is not None and (path.suffix != suffix or not path.parent.is_dir() or path.is_dir()):
             raise CourseError(f"{option} {path}: name a {suffix} file in a folder that exists.")
 

@@ -117,6 +117,15 @@ class ChatTokenizer:
                 ids += self._known_piece(piece) if len(piece) <= _LONGEST_KEPT else self._encode_piece(piece)
         return ids.tolist()
 
+    @property
+    def tokenised(self) -> int:
+        """How many pieces of prompts were tokenised and remembered since the last `forget`."""
+        return self._known_piece.cache_info().misses
+
+    def forget(self) -> None:
+        """Drop the remembered pieces of prompts."""
+        self._known_piece.cache_clear()
+
     def _encode_piece(self, piece: str) -> array[int]:
         return array("I", self.encode(self._restore(piece)))
 

@@ -14,8 +14,13 @@ from ctxcourse.experiments import EXPERIMENTS
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from ctxcourse.tables import Table
+
 RESULTS: tuple[str, ...] = ("position", "rows", "length", "volume", "interference", "interference_90", "grid")
 """The runs of the needle experiments (lessons 05 and 06); those of lessons 02 to 04 are named in `EXPERIMENTS`."""
+POLICIES: tuple[str, ...] = ("probes", "bills")
+"""What lesson 08 compares: the probes of every policy, and what the forty-turn run is billed under it."""
+_ALL = RESULTS + EXPERIMENTS + POLICIES
 FOLDER = Path(__file__).parent
 
 
@@ -24,24 +29,31 @@ class ResultsError(CourseError, ValueError):
 
 
 def load_results(name: str) -> DataFrame:
-    """Return a shipped run, one row a call.
+    """Return a shipped run, one row a call; in ``bills`` one row a policy.
 
-    See `ctxcourse.needle.trials` for the columns of the needle experiments, and the modules of `ctxcourse.experiments`
-    for those of ``order``, ``compress`` and ``tools``. Raises `ResultsError` for a name that is none of `RESULTS` and
-    `EXPERIMENTS`, or where this copy of the package lacks the files.
+    See `ctxcourse.needle.trials` for the columns of the needle experiments, the modules of `ctxcourse.experiments` for
+    those of ``order``, ``compress`` and ``tools``, `ctxcourse.agent.probe_table` and `ctxcourse.agent.comparison` for
+    ``probes`` and ``bills``. Raises `ResultsError` for a name that is none of `RESULTS`, `EXPERIMENTS` and `POLICIES`,
+    or where this copy of the package lacks the files.
     """
-    from ctxcourse.experiments import table_of
-    from ctxcourse.needle import trials
-
-    if name not in RESULTS + EXPERIMENTS:
+    if name not in _ALL:
         raise ResultsError(f"no shipped run is called {name!r}; there are {', '.join(shipped_results())}")
     if name not in shipped_results():
         raise ResultsError(
             f"the shipped run {name!r} is not in {FOLDER}: install the package again, or run it yourself"
         )
-    return (table_of(name) if name in EXPERIMENTS else trials.TABLE).load(FOLDER / name)
+    return _table(name).load(FOLDER / name)
 
 
 def shipped_results() -> list[str]:
     """Return the names of the runs whose files are there, the needle experiments first."""
-    return [name for name in RESULTS + EXPERIMENTS if (FOLDER / f"{name}.csv").exists()]
+    return [name for name in _ALL if (FOLDER / f"{name}.csv").exists()]
+
+
+def _table(name: str) -> Table:
+    from ctxcourse.agent import comparison, probe_table
+    from ctxcourse.experiments import table_of
+    from ctxcourse.needle import trials
+
+    policies = {"probes": probe_table.TABLE, "bills": comparison.BILLS}
+    return policies[name] if name in policies else table_of(name) if name in EXPERIMENTS else trials.TABLE
