@@ -13,7 +13,7 @@ import platform
 import random
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -24,16 +24,17 @@ from transformers import AutoModelForCausalLM
 
 from ctxcourse import load_model
 from ctxcourse.agent.comparison import compared_policies
-from ctxcourse.agent.probe_table import NEW_TOKENS, Probe, probes
+from ctxcourse.agent.probe_table import NEW_TOKENS, Probe, not_begun_as, probes
 from ctxcourse.agent.scenario import shipped_run
 from ctxcourse.model.completions import CompletionStore
+from ctxcourse.model.openings import begin_suppress_tokens
 from ctxcourse.model.qwen import Model
 
 PAGE = Path(__file__).with_suffix(".md")
 Row = tuple[str, int, int, float, bool]
 
 
-def plainly(network: Any, ids: Sequence[int], ends: Sequence[int]) -> tuple[list[int], float]:
+def plainly(network: Any, ids: Sequence[int], ends: Sequence[int], refused: Collection[int]) -> tuple[list[int], float]:
     """Return the new tokens of one plain `generate`, without the one that ends them, and its seconds."""
     started = time.perf_counter()
     with torch.inference_mode():
@@ -44,6 +45,7 @@ def plainly(network: Any, ids: Sequence[int], ends: Sequence[int]) -> tuple[list
             repetition_penalty=1.0,
             max_new_tokens=NEW_TOKENS,
             eos_token_id=list(ends),
+            begin_suppress_tokens=sorted(refused),
         )
     new = out[0, len(ids) :].tolist()
     return (new[:-1] if new[-1] in ends else new), time.perf_counter() - started
@@ -56,7 +58,12 @@ def ours(model: Model) -> tuple[list[Probe], list[Any], float, float]:
     started = time.perf_counter()
     asked = probes(compared_policies(model, run), run.messages, model)
     made = time.perf_counter()
-    completions = model.complete_many([(probe.kept.messages, run.tools) for probe in asked], NEW_TOKENS)
+    completions = model.complete_many(
+        [(probe.kept.messages, run.tools) for probe in asked],
+        NEW_TOKENS,
+        tool_choice="none",
+        unlike=not_begun_as(asked, run.messages),
+    )
     return asked, completions, made - started, time.perf_counter() - made
 
 
@@ -64,13 +71,17 @@ def plain_sample(model: Model, asked: list[Probe], completions: list[Any]) -> li
     """Return for each policy: its name, its probes, the sampled prompt's tokens, plain seconds, whether it agrees."""
     network = AutoModelForCausalLM.from_pretrained(model.folder.path, dtype=torch.float32).eval()
     ends, draw, tools = sorted(model.engine.ends), random.Random(8), shipped_run().tools
-    plainly(network, model.encode_prompt([{"role": "user", "content": "Hello"}]), ends)
+    rules = [
+        begin_suppress_tokens(model.tokenizer, network.config.vocab_size, "none", texts)
+        for texts in not_begun_as(asked, shipped_run().messages)
+    ]
+    plainly(network, model.encode_prompt([{"role": "user", "content": "Hello"}]), ends, rules[0])
     rows = []
     for policy in dict.fromkeys(probe.policy for probe in asked):
         places = [place for place, probe in enumerate(asked) if probe.policy == policy]
         place = draw.choice(places)
         ids = model.encode_prompt(asked[place].kept.messages, tools)
-        new, seconds = plainly(network, ids, ends)
+        new, seconds = plainly(network, ids, ends, rules[place])
         rows.append((policy, len(places), len(ids), seconds, new == list(completions[place].new_ids)))
         print(f"{policy}: {len(ids):,} tokens, {seconds:.1f} s, {'the same' if rows[-1][4] else 'ANOTHER answer'}")
     return rows

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from ctxcourse.agent.accounting import bill, bill_of_prompts
-from ctxcourse.agent.comparison import PINNED, ComparisonError, bills, compared_policies
+from ctxcourse.agent.comparison import (
+    COMPACTED_AT,
+    LEAST_COMPACTED_AT,
+    PINNED,
+    ComparisonError,
+    bills,
+    compared_policies,
+)
 from ctxcourse.agent.probes import FACTS, ProbeError, planted, stated
 from ctxcourse.agent.scenario import FACT_TURN, RULE_TURN, incident
 from ctxcourse.agent.transcript import Transcript
@@ -122,6 +129,23 @@ def test_a_note_that_is_too_long_is_refused_and_not_cut_to_what_is_allowed() -> 
     replay(RUN.messages, *compared_policies(model, RUN, ["compaction"]), model, CALLS)  # type: ignore[arg-type]
     assert min(rooms) > NOTE_TOKENS
     assert max(room for _, room in model.asked) > SUMMARY_TOKENS
+
+
+def test_compaction_sets_in_at_five_thousand_tokens_with_the_tools() -> None:
+    model = Talker("The team looked at timeouts.")
+    (policy,) = compared_policies(model, RUN, ["compaction"])  # type: ignore[arg-type]
+    kept = replay(RUN.messages, policy, model, CALLS)
+    whole = [call.prompt_tokens for call in bill(RUN, model).calls]
+    first = next(place for place, each in enumerate(kept) if each.helper_calls)
+    assert whole[first - 1] <= COMPACTED_AT < whole[first]
+    assert all(model.count_prompt(each.messages, RUN.tools) <= COMPACTED_AT for each in kept)
+    heavy = [
+        {**tool, "function": {**tool["function"], "name": f"{tool['function']['name']}_{n}"}}
+        for n in range(9)
+        for tool in RUN.tools
+    ]
+    (policy,) = compared_policies(model, Transcript(RUN.messages, heavy), ["compaction"])  # type: ignore[arg-type]
+    assert policy.threshold == LEAST_COMPACTED_AT  # type: ignore[attr-defined]
 
 
 def test_a_row_says_how_many_summaries_came_to_nothing() -> None:

@@ -9,7 +9,7 @@ import pytest
 from ctxcourse import load_model, load_tokenizer
 from ctxcourse.agent.accounting import bill
 from ctxcourse.agent.environment import Environment
-from ctxcourse.agent.loop import CALLS_PER_TURN, NEW_TOKENS, REQUEST, assistant_message
+from ctxcourse.agent.loop import CALLS_PER_TURN, NEW_TOKENS, REQUEST, assistant_message, unlike
 from ctxcourse.agent.scenario import LAST_TURN, incident, shipped_run
 from ctxcourse.messages import check_pairs
 from ctxcourse.model.artefacts import find_artefact
@@ -86,7 +86,7 @@ def test_a_random_tenth_of_the_answers_is_given_again() -> None:
             RUN.tools,
             NEW_TOKENS,
             tool_choice="required" if required else "auto" if first else "none",
-            unlike=() if required else [turns[call.turn - 1].text, *said[-10:]],
+            unlike=() if required else unlike(turns[call.turn - 1].text, said),
         )
         again = assistant_message(made.text, call.number)[0] if first else {"role": "assistant", "content": made.text}
         assert again["content"].strip() == answer["content"], call

@@ -31,19 +31,22 @@ TOOL = {
 @given(
     kind=st.sampled_from(sorted(PACKED)),
     lengths=st.lists(st.integers(1, 40), min_size=1, max_size=4),
-    refused=st.sets(st.integers(0, VOCABULARY - 1), max_size=VOCABULARY - 1),
+    refused=st.lists(st.frozensets(st.integers(0, VOCABULARY - 1), max_size=VOCABULARY - 1), min_size=4, max_size=4),
 )
 @settings(max_examples=40, deadline=None)
 def test_both_engines_begin_as_generate_does_under_the_same_rule(
-    kind: str, lengths: list[int], refused: set[int]
+    kind: str, lengths: list[int], refused: list[frozenset[int]]
 ) -> None:
     prompts = [stem(seed, length) for seed, length in enumerate(lengths)]
-    rule = {"begin_suppress_tokens": sorted(refused)} if refused else {}
-    plainly = [plain_generate(untouched(kind), ids, ENDS, 6, **rule) for ids in prompts]
+    rules = refused[: len(prompts)]
+    plainly = [
+        plain_generate(untouched(kind), ids, ENDS, 6, **({"begin_suppress_tokens": sorted(rule)} if rule else {}))
+        for ids, rule in zip(prompts, rules, strict=True)
+    ]
     for make in (PrefixEngine, PlainEngine):
         engine, found = make(prepared(kind), set(ENDS)), {}
         for _ in range(2):  # the second time every prompt is known to its end
-            engine.run(prompts, 6, found.__setitem__, begin_suppress=refused)
+            engine.run(prompts, 6, found.__setitem__, rules=rules)
             assert [found[number].new_ids for number in range(len(prompts))] == plainly
 
 
@@ -52,7 +55,7 @@ def test_a_rule_holds_for_one_call(make: type[PrefixEngine] | type[PlainEngine])
     engine, found = make(prepared("qwen2"), set(ENDS)), {}
     prompt = stem(0, 20)
     free = plain_generate(untouched("qwen2"), prompt, ENDS, 4)
-    engine.run([prompt], 4, found.__setitem__, begin_suppress={free[0]})
+    engine.run([prompt], 4, found.__setitem__, rules=[frozenset({free[0]})])
     assert found[0].new_ids[0] != free[0]
     engine.run([prompt], 4, found.__setitem__)
     assert found[0].new_ids == free

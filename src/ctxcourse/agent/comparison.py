@@ -25,6 +25,7 @@ from ctxcourse.policies import (
     standard_policies,
 )
 from ctxcourse.tables import Table
+from ctxcourse.tokens import catalogue_cost
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -54,6 +55,10 @@ PINNED = (
     "- The affected shard is pay-shard-7, confirmed by the payments team."
 )
 """The pinned block. A person wrote it who knew what would be asked for: that is the policy's strength and its limit."""
+COMPACTED_AT = 5_000
+"""The tokens of a prompt, tools included, past which both compactions set in, as far as the tools leave them room."""
+LEAST_COMPACTED_AT = 1_000
+"""The threshold, without tools, where those take nearly all of it."""
 ROOM = 2
 """How many times its limit a helper may write: what is too long has to be seen as such and refused, not cut to fit."""
 _SUB_AGENT_TURNS = 3
@@ -76,15 +81,17 @@ def compared_policies(model: Model, transcript: Transcript, names: Sequence[str]
     """Return the eight policies, the control and the sub-agent, or those of them that are named.
 
     The control is given the two messages in which the facts are planted, the sub-agent the turn of the later one and
-    the two turns before it. Nobody is asked anything here. Raises `ComparisonError` for a recording without calls and
-    for a name that no policy has, ProbeError for a recording of fewer than two turns, or one in which a fact is not
-    said before the last turn.
+    the two turns before it. Both compactions set in at `COMPACTED_AT` tokens. Nobody is asked anything here. Raises
+    `ComparisonError` for a recording without calls and for a name that no policy has, ProbeError for a recording of
+    fewer than two turns, or one in which a fact is not said before the last turn.
     """
     _calls(transcript)
     given = planted(before_last_turn(transcript.messages))
     turn = sum(message["role"] == "user" for message in transcript.messages[: max(given) + 1])
+    left = COMPACTED_AT - catalogue_cost(transcript.tools, model).total
+    helpers = helper(model, ROOM * SUMMARY_TOKENS), helper(model, ROOM * NOTE_TOKENS)
     known = [
-        *standard_policies(helper(model, ROOM * SUMMARY_TOKENS), helper(model, ROOM * NOTE_TOKENS), PINNED),
+        *standard_policies(*helpers, PINNED, threshold=max(LEAST_COMPACTED_AT, left)),
         GivenMessages(given),
         SubAgent(max(1, turn - _SUB_AGENT_TURNS + 1), turn),
     ]

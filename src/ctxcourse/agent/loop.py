@@ -6,7 +6,7 @@ conversation: forgetting is what `ctxcourse.policies` does to the transcript aft
 
 Left to itself, a model of half a billion parameters is no agent: it repeats the call whose result it has just got, and
 then its own last answer, for good. Three rules of this loop help it, and each is in the provenance of a run: a turn may
-require a call, a request stands behind the results, and no answer begins as the last ones did.
+require a call, a request stands behind the results, and no answer begins as the last ones or the user's sentences did.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ctxcourse.agent.transcript import Transcript
 from ctxcourse.errors import CourseError
+from ctxcourse.history import split_sentences
 from ctxcourse.messages import Message
 from ctxcourse.tools import ToolCall, parse_tool_calls
 
@@ -33,7 +34,7 @@ NEW_TOKENS = 160
 REQUEST = "\n\nTell the user in one sentence what this says."
 """What the loop writes behind the last result of an answer's calls."""
 UNLIKE = 10
-"""How many of the last answers lend no first word to the next; what the user has just said lends none either."""
+"""How many of the last answers lend no first word to the next; the sentences of the user's message lend none either."""
 
 _DECODER = json.JSONDecoder()
 _OPENS = re.compile(r"(?:```\w*)?[\s\[]*\Z")  # what may stand between the text and a call without a tag
@@ -122,7 +123,7 @@ def run(
                 should_stop,
                 remember=True,
                 tool_choice="none" if not left else "required" if required else "auto",
-                unlike=() if required else [turn.text, *said[-UNLIKE:]],
+                unlike=() if required else unlike(turn.text, said),
             )
             done.append((model.encode_prompt(messages, tools), completion))
             watch(Step(number, len(done), completion))
@@ -141,6 +142,15 @@ def run(
         "unlike": UNLIKE,
     }
     return Transcript(messages, tools, _provenance(model, done, max_new_tokens, world.seed, arguments, began, command))
+
+
+def unlike(text: str, said: Sequence[str]) -> list[str]:
+    """Return what an answer may not begin as: the sentences of the user's message, and the last answers given.
+
+    >>> unlike("Is it slow? Look.", ["No."])
+    ['Is it slow?', 'Look.', 'No.']
+    """
+    return [*split_sentences(text), *said[-UNLIKE:]]
 
 
 def assistant_message(answer: str, number: int) -> tuple[Message, list[ToolCall]]:

@@ -1,8 +1,10 @@
 """The probes of all policies, asked in one batch: a table with one row a probe, and what it comes to.
 
 Each policy's memory is taken through the recorded calls up to the last turn, as in `ctxcourse.policies.replay`; then
-each probe is put to a copy of it. So no probe changes what the next one finds, and none is part of the run. What this
-module does not do: say what an answer is (see `ctxcourse.agent.probes`).
+each probe is put to a copy of it. So no probe changes what the next one finds, and none is part of the run. A probe
+is asked as the loop asks for the last answer of a turn, see `ctxcourse.agent.loop`: no call, and not begun as the
+question is or as one of the last answers of the recording, whatever a policy has kept of them. What this module does
+not do: say what an answer is (see `ctxcourse.agent.probes`).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ctxcourse.agent.loop import UNLIKE, unlike
 from ctxcourse.agent.probes import (
     FACTS,
     KINDS,
@@ -113,6 +116,16 @@ def probes(
     return found
 
 
+def not_begun_as(asked: Sequence[Probe], messages: Any) -> list[list[str]]:
+    """Return for each probe what its answer may not begin as, by the loop's rule, given the whole recording."""
+    said = [
+        message["content"]
+        for message in before_last_turn(messages)
+        if message["role"] == "assistant" and not message.get("tool_calls")
+    ]
+    return [unlike(probe.question, said) for probe in asked]
+
+
 def run(
     policies: Sequence[Policy],
     messages: Any,
@@ -135,7 +148,13 @@ def run(
     asked = probes(policies, messages, model, facts, should_stop)
     prompts = [(probe.kept.messages, catalogue) for probe in asked]
     completions = model.complete_many(
-        prompts, max_new_tokens=max_new_tokens, remember=True, should_stop=should_stop, progress=progress
+        prompts,
+        max_new_tokens=max_new_tokens,
+        remember=True,
+        should_stop=should_stop,
+        progress=progress,
+        tool_choice="none",
+        unlike=not_begun_as(asked, messages),
     )
     about = provenance(
         "probes",
@@ -149,6 +168,8 @@ def run(
             "facts": {fact.sort: fact.answer for fact in facts},
             "wordings": max(len(fact.wordings) for fact in facts),
             "tools": len(catalogue),
+            "tool_choice": "none",
+            "unlike": UNLIKE,
         },
         seconds=time.perf_counter() - began,
         command=command,

@@ -17,11 +17,17 @@ ToolChoice = Literal["auto", "none", "required"]
 CALL = "<tool_call>"
 
 
-def suppress(logits: Any, tokens: Collection[int]) -> Any:
-    """Return logits, of shape (..., vocabulary), in which ``tokens`` are impossible."""
+Rules = Sequence[frozenset[int]]
+"""For each prompt of a call the tokens that may not begin its answer; empty where there is no rule for any."""
+
+
+def first_token(logits: Any, refused: frozenset[int]) -> int:
+    """Return the best of the tokens that are not refused; ``logits`` has the shape (vocabulary,)."""
     import torch
 
-    return logits.index_fill(-1, torch.tensor(list(tokens)), float("-inf")) if tokens else logits
+    if refused:
+        logits = logits.index_fill(-1, torch.tensor(list(refused)), float("-inf"))
+    return int(logits.argmax())
 
 
 def begin_suppress_tokens(
@@ -59,6 +65,24 @@ def begin_suppress_tokens(
         if number not in texts or _is_refused(texts[number], tool_choice, openings)
         if number != call or tool_choice == "none"
     )
+
+
+def settings_of(max_new_tokens: int, refused: frozenset[int]) -> dict[str, Any]:
+    """Return what tells an answer from another to the same prompt, for the completion store."""
+    settings: dict[str, Any] = {"decoding": "greedy", "max_new_tokens": max_new_tokens}
+    return {**settings, "begin_suppress_tokens": sorted(refused)} if refused else settings
+
+
+def of_one_rule(numbers: list[int], ids: list[list[int]], rules: Rules) -> list[list[int]]:
+    """Return the numbers of prompts in parts in which equal prompts have equal rules: nearly always one."""
+    known: dict[tuple[int, ...], list[frozenset[int]]] = {}
+    parts: dict[int, list[int]] = {}
+    for number in numbers:
+        seen = known.setdefault(tuple(ids[number]), [])
+        if rules[number] not in seen:
+            seen.append(rules[number])
+        parts.setdefault(seen.index(rules[number]), []).append(number)
+    return list(parts.values())
 
 
 def _is_refused(text: str, tool_choice: str, openings: Collection[str]) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ctxcourse.model.answers import Answer, Cancelled, Profile
 from ctxcourse.model.attention import has_fixed_angles
-from ctxcourse.model.openings import suppress
+from ctxcourse.model.openings import Rules, first_token
 
 CHUNK = 512
 """Tokens of a forward pass: bounds the memory of the element-wise work."""
@@ -40,7 +40,7 @@ class PlainEngine:
         finished: Callable[[int, Answer], None],
         should_stop: Callable[[], bool] = lambda: False,
         progress: Callable[[int], None] = lambda tokens: None,
-        begin_suppress: Collection[int] = (),
+        rules: Rules = (),
     ) -> None:
         """Answer prompts given as token ids, as ``PrefixEngine.run`` does; equal prompts are computed again."""
         from transformers import DynamicCache
@@ -55,15 +55,15 @@ class PlainEngine:
                 chunk = ids[start : start + self.chunk]
                 logits = self._forward(chunk, cache, should_stop)
                 progress(len(chunk))
-            logits = suppress(logits, begin_suppress)
             self.profile.prefill_rows += len(ids)
             self.profile.prefill_seconds += time.perf_counter() - started
-            while (token := int(logits.argmax())) not in self.ends:
+            token = first_token(logits, rules[number] if rules else frozenset())
+            while token not in self.ends:
                 answer.new_ids.append(token)
                 progress(1)
                 if len(answer.new_ids) == max_new_tokens:
                     break
-                logits = self._forward([token], cache, should_stop)
+                token = int(self._forward([token], cache, should_stop).argmax())
                 self.profile.decode_steps += 1
             else:
                 answer.stop_reason = "stop"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from ctxcourse.model.answers import Answer, Cancelled, Profile
 from ctxcourse.model.attention import Piece, packed_attention, packed_forward
 from ctxcourse.model.keyvalues import KeyValueMemory
 from ctxcourse.model.lockstep import Live, Lockstep
-from ctxcourse.model.openings import suppress
+from ctxcourse.model.openings import Rules, first_token
 from ctxcourse.model.prefixes import Prefixes
 from ctxcourse.model.tree import Node, shared
 
@@ -54,7 +54,7 @@ class PrefixEngine:
         self.profile = Profile()
         self._should_stop: Callable[[], bool] = _never
         self._progress: Callable[[int], None] = _nothing
-        self._begin_suppress: Collection[int] = ()
+        self._rules: Rules = ()
 
     def forget(self) -> None:
         """Drop everything that was computed, and give its memory back."""
@@ -80,13 +80,13 @@ class PrefixEngine:
         finished: Callable[[int, Answer], None],
         should_stop: Callable[[], bool] = lambda: False,
         progress: Callable[[int], None] = lambda tokens: None,
-        begin_suppress: Collection[int] = (),
+        rules: Rules = (),
     ) -> None:
         """Answer prompts given as token ids; ``finished(number, answer)`` hears of each as soon as it is complete.
 
         Equal prompts are answered once. ``progress(tokens)`` is told of every token of the prompts when it has been
-        computed and of every token of the answers, those that an early end leaves out included. No answer begins with
-        a token of ``begin_suppress``.
+        computed and of every token of the answers, those that an early end leaves out included. ``rules`` are
+        those of `ctxcourse.model.openings`, one a prompt; those of equal prompts are equal.
 
         Raises:
             Cancelled: ``should_stop`` said so; the answers given so far stand, and what was computed of the prompts
@@ -95,7 +95,7 @@ class PrefixEngine:
         import torch
 
         self.profile = Profile()
-        self._should_stop, self._progress, self._begin_suppress = should_stop, progress, begin_suppress
+        self._should_stop, self._progress, self._rules = should_stop, progress, rules
         numbers: dict[tuple[int, ...], list[int]] = {}
         for number, ids in enumerate(prompts):
             numbers.setdefault(tuple(ids), []).append(number)
@@ -116,7 +116,7 @@ class PrefixEngine:
                 self.forget()
             raise
         finally:
-            self._should_stop, self._progress, self._begin_suppress = _never, _nothing, ()
+            self._should_stop, self._progress, self._rules = _never, _nothing, ()
 
     # Reading the prompts
 
@@ -164,9 +164,8 @@ class PrefixEngine:
                 wanted.append(row - 1)
                 finishing.append(ends[piece.node])
         logits, seconds = self._forward(pieces, wanted)
-        logits = suppress(logits, self._begin_suppress)
-        for live, token in zip(finishing, logits.argmax(-1).tolist() if wanted else [], strict=True):
-            live.next = token
+        for live, after in zip(finishing, logits if wanted else [], strict=True):
+            live.next = first_token(after, self._rules[live.numbers[0]] if self._rules else frozenset())
         for piece, owner in zip(pieces, owners, strict=True):
             piece.node.done = max(piece.node.done, piece.offset + len(piece.ids))
             owner.answer.computed_tokens += len(piece.ids)

@@ -7,16 +7,17 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from ctxcourse.model.answers import Answer, BusyError, Completion, PromptError, WindowError
 from ctxcourse.model.attention import supports_packing
+from ctxcourse.model.bar import token_bar
 from ctxcourse.model.completions import CompletionStore, StoredCompletion
 from ctxcourse.model.convert import quiet_bars
 from ctxcourse.model.files import clear_content_errors
-from ctxcourse.model.openings import ToolChoice, begin_suppress_tokens
+from ctxcourse.model.openings import Rules, ToolChoice, begin_suppress_tokens, of_one_rule, settings_of
 from ctxcourse.model.plain import PlainEngine
 from ctxcourse.model.prefix import PrefixEngine
 from ctxcourse.model.products import pack_linear_layers
@@ -107,8 +108,8 @@ class Model:
             BusyError: the call comes from within another, or in a forked process.
         """
         ids = prompt_ids(self.tokenizer, self.config.vocab_size, prompt, tools)
-        begin = begin_suppress_tokens(self.tokenizer, self.config.vocab_size, tool_choice, unlike)
-        [completion] = self._answered([ids], max_new_tokens, remember, should_stop, progress=False, begin=begin)
+        rules = [begin_suppress_tokens(self.tokenizer, self.config.vocab_size, tool_choice, unlike)]
+        [completion] = self._answered([ids], max_new_tokens, remember, should_stop, progress=False, rules=rules)
         return completion
 
     def complete_many(
@@ -119,19 +120,21 @@ class Model:
         should_stop: Callable[[], bool] = lambda: False,
         progress: bool = True,
         finished: Callable[[int, Completion], None] | None = None,
+        tool_choice: ToolChoice | None = None,
+        unlike: Sequence[Sequence[str]] = (),
     ) -> list[Completion]:
         """Answer many prompts, each prefix that they share computed once, and return their completions in order.
 
-        Once, as far as memory keeps it; and a network whose attention cannot be packed (see
-        ``supports_packing``) is asked plainly, one prompt after the other. The texts are those of plain greedy
-        decoding, up to rounding where two tokens are as good as equal. A prompt is what ``complete`` takes, or
-        a pair of it and its tools. Finished completions go into the completion store one by one, so that an
-        interrupted call continues where it stopped; ``remember=False`` leaves the store alone. A bar shows the
-        progress in tokens of a call that takes longer than two seconds, unless ``progress`` is false.
-        ``finished(number, completion)`` is called once for each prompt as soon as it is answered, remembered
-        ones included; numbers count the prompts from 0. It may not ask the model itself. What it or
-        ``should_stop`` raises ends the call and drops every computed prefix; what is finished stays in the
-        store.
+        Once, as far as memory keeps it; and a network whose attention cannot be packed (see ``supports_packing``) is
+        asked plainly, one prompt after the other. The texts are those of plain greedy decoding, up to rounding where
+        two tokens are as good as equal. A prompt is what ``complete`` takes, or a pair of it and its tools. Finished
+        completions go into the completion store one by one, so that an interrupted call continues where it stopped;
+        ``remember=False`` leaves the store alone. A bar shows the progress in tokens of a call that takes longer than
+        two seconds, unless ``progress`` is false. ``finished(number, completion)`` is called once for each prompt as
+        soon as it is answered, remembered ones included; numbers count the prompts from 0. It may not ask the model
+        itself. ``tool_choice`` is for all prompts, ``unlike`` has a list of texts for each, see ``complete``. What
+        ``finished`` or ``should_stop`` raises ends the call and drops every computed prefix; what is finished stays in
+        the store.
 
         Raises:
             PromptError: something is no prompt, or (WindowError) does not fit the window; nothing has been computed.
@@ -143,7 +146,12 @@ class Model:
             prompt_ids(self.tokenizer, vocabulary, prompt, tools, which(number, len(pairs)))
             for number, (prompt, tools) in enumerate(pairs)
         ]
-        return self._answered(ids, max_new_tokens, remember, should_stop, progress, finished)
+        if unlike and len(unlike) != len(ids):
+            raise PromptError(f"unlike has {len(unlike)} lists of texts for {len(ids)} prompts: give one for each.")
+        rules = [
+            begin_suppress_tokens(self.tokenizer, vocabulary, tool_choice, texts) for texts in unlike or [()] * len(ids)
+        ]
+        return self._answered(ids, max_new_tokens, remember, should_stop, progress, finished, rules)
 
     def _answered(
         self,
@@ -153,16 +161,14 @@ class Model:
         should_stop: Callable[[], bool],
         progress: bool,
         finished: Callable[[int, Completion], None] | None = None,
-        begin: frozenset[int] = frozenset(),
+        rules: Rules = (),
     ) -> list[Completion]:
         limit = whole_number(max_new_tokens)
         if limit is None or limit < 1:
             raise PromptError(f"max_new_tokens must be a whole number of at least 1, not {max_new_tokens!r}.")
         for number, prompt in enumerate(ids):
             self._check_window(prompt, limit, which(number, len(ids)))
-        settings: dict[str, Any] = {"decoding": "greedy", "max_new_tokens": limit}
-        if begin:
-            settings["begin_suppress_tokens"] = sorted(begin)
+        settings = [settings_of(limit, rule) for rule in rules]
         store = self.store if remember else None
         done: dict[int, Completion] = {}
 
@@ -173,23 +179,25 @@ class Model:
 
         for number, prompt in enumerate(ids if store else []):
             started = time.perf_counter()
-            found = store.get(self.fingerprint, prompt, settings)  # type: ignore[union-attr]
+            found = store.get(self.fingerprint, prompt, settings[number])  # type: ignore[union-attr]
             if found is not None:
                 seconds = time.perf_counter() - started
                 answer = Answer(list(found.new_ids), found.stop_reason, seconds=seconds)
                 keep(number, self._completion(answer, len(prompt), remembered=True))
         missing = [number for number in range(len(ids)) if number not in done]
 
-        def computed(index: int, answer: Answer) -> None:
-            number = missing[index]
+        def computed(number: int, answer: Answer) -> None:
             if store is not None and answer.computed_tokens:  # of equal prompts, the one that was computed
                 stored = StoredCompletion(tuple(answer.new_ids), answer.stop_reason, answer.seconds)
-                store.put(self.fingerprint, ids[number], settings, stored)
+                store.put(self.fingerprint, ids[number], settings[number], stored)
             keep(number, self._completion(answer, len(ids[number])))
 
         if missing:
-            with self._alone(), _bar(self.engine, [ids[n] for n in missing], limit, progress) as advance:
-                self.engine.run([ids[n] for n in missing], limit, computed, should_stop, advance, begin)
+            with self._alone(), token_bar(self.engine, [ids[n] for n in missing], limit, progress) as advance:
+                for part in of_one_rule(missing, ids, rules):
+                    prompts, of_part = [ids[n] for n in part], [rules[n] for n in part]
+                    told = partial(lambda part, index, answer: computed(part[index], answer), part)
+                    self.engine.run(prompts, limit, told, should_stop, advance, of_part if any(of_part) else ())
         return [done[number] for number in range(len(ids))]
 
     def pending_tokens(self, prompt: Prompt, tools: Sequence[Message] | None = None) -> int:
@@ -279,20 +287,3 @@ def _read_network(path: Path) -> Any:
         network = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32).eval()
     pack_linear_layers(network)
     return network
-
-
-@contextmanager
-def _bar(
-    engine: PrefixEngine | PlainEngine, prompts: list[list[int]], max_new_tokens: int, shown: bool
-) -> Iterator[Callable[[int], None]]:
-    """Show a bar over the tokens that a call computes at most, and give what advances it."""
-    from tqdm.auto import tqdm
-
-    with tqdm(
-        total=engine.expected(prompts, max_new_tokens),
-        unit="token",
-        delay=2,
-        leave=False,
-        disable=not shown,
-    ) as bar:
-        yield bar.update
