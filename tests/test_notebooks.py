@@ -63,6 +63,15 @@ IGNORED = {
         "from ctxcourse.quiz import quiz": "a widget",
         "rooms = pd.DataFrame(": "live answers",
     },
+    "notebooks/07_forty_turns.ipynb": {
+        "from ctxcourse.widgets import turn_explorer": "a widget",
+        "from ctxcourse.quiz import quiz": "a widget",
+    },
+    "notebooks/08_context_policies.ipynb": {
+        "from ctxcourse.widgets import policy_playground": "a widget",
+        "live = probe_table.run([GivenMessages(given)], run.messages, run.tools, model)": "live answers",
+        "from ctxcourse.quiz import quiz": "a widget",
+    },
 }
 
 

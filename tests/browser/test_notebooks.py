@@ -65,18 +65,22 @@ def test_lesson_02_runs_and_the_best_comes_first_whatever_the_number(fresh: LabP
 
 
 @pytest.mark.parametrize(
-    ("name", "table", "slider"),
+    ("name", "table", "slider", "key"),
     [
-        ("03_conversation_compressor.ipynb", ".ctx-history", "History budget"),
-        ("04_tool_pruning.ipynb", ".ctx-tools", "Tool budget"),
+        ("03_conversation_compressor.ipynb", ".ctx-history", "History budget", "PageDown"),
+        ("04_tool_pruning.ipynb", ".ctx-tools", "Tool budget", "PageDown"),
+        ("07_forty_turns.ipynb", ".ctx-turn", "Call", "PageUp"),
+        ("08_context_policies.ipynb", ".ctx-playground", "Window", "PageUp"),
     ],
 )
-def test_lessons_03_and_04_run_and_their_tables_follow_the_budget(fresh: LabPage, name: str, table: str, slider: str):
+def test_lessons_run_and_what_their_widgets_show_follows_the_slider(
+    fresh: LabPage, name: str, table: str, slider: str, key: str
+):
     fresh.open(name)
     fresh.run_all()
     expect(fresh.complaints()).to_have_count(0)
     area = fresh.output(table)
     before = area.locator(table).inner_text()
-    fresh.slider(area, slider).press("PageDown")
+    fresh.slider(area, slider).press(key)
     expect(area.locator(table)).not_to_have_text(before, use_inner_text=True)
     assert fresh.errors == []

@@ -130,3 +130,22 @@ def test_the_completion_store_keeps_the_choices_apart(model: Model) -> None:
         assert again.remembered
         assert again.text == first.text
     assert made["required"].text != made["none"].text
+
+
+@pytest.mark.model
+def test_many_prompts_have_a_rule_each_equal_ones_too(model: Model) -> None:
+    talk = [{"role": "user", "content": "What time is it in Oslo?"}]
+    other = [{"role": "user", "content": "What time is it in Bern?"}]
+    unlike = [[], ["The time"], ["I am"], ["The time", "I am"], []]
+    prompts = [(messages, [TOOL]) for messages in (talk, talk, other, talk, talk)]
+    made = model.complete_many(prompts, 8, remember=False, tool_choice="none", unlike=unlike)
+    for (messages, tools), texts, completion in zip(prompts, unlike, made, strict=True):
+        assert completion.text == model.complete(messages, tools, 8, tool_choice="none", unlike=texts).text
+    assert made[0].text == made[4].text
+    assert made[4].computed_tokens == 0
+
+
+@pytest.mark.model
+def test_texts_for_fewer_prompts_than_there_are_are_refused(model: Model) -> None:
+    with pytest.raises(PromptError, match="unlike has 1 lists of texts for 2 prompts"):
+        model.complete_many(["Hello", "Hi"], 4, tool_choice="none", unlike=[["Hello"]])

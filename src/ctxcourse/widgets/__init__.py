@@ -9,10 +9,12 @@ from ctxcourse.widgets.ask import AskBox
 from ctxcourse.widgets.budget import BudgetExplorer
 from ctxcourse.widgets.length import LengthExplorer
 from ctxcourse.widgets.needle import NeedleExplorer
+from ctxcourse.widgets.playground import PolicyPlayground, policy_playground
 from ctxcourse.widgets.position import PositionExplorer
 from ctxcourse.widgets.prompt_html import prompt_view
 from ctxcourse.widgets.rows import EveryRow
 from ctxcourse.widgets.toolbox import QUERY, HistoryExplorer, OrderExplorer, ToolBudgetExplorer
+from ctxcourse.widgets.turns import TurnExplorer, turn_explorer
 
 __all__ = [
     "AskBox",
@@ -22,8 +24,10 @@ __all__ = [
     "LengthExplorer",
     "NeedleExplorer",
     "OrderExplorer",
+    "PolicyPlayground",
     "PositionExplorer",
     "ToolBudgetExplorer",
+    "TurnExplorer",
     "ask_box",
     "budget_explorer",
     "every_row",
@@ -31,9 +35,11 @@ __all__ = [
     "length_explorer",
     "needle_explorer",
     "order_explorer",
+    "policy_playground",
     "position_explorer",
     "prompt_view",
     "tool_budget_explorer",
+    "turn_explorer",
 ]
 
 
