@@ -9,6 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from ctxcourse import load_tokenizer
+from ctxcourse.agent.comparison import BILLS
+from ctxcourse.agent.transcript import read_transcript
 from ctxcourse.cli import app
 from ctxcourse.samples import load_sample
 from tests.small_model import write_small_model
@@ -54,6 +56,7 @@ def test_every_tool_has_its_row(session: Path) -> None:
         (["agent", "run", "run.jsonl", "--turns", "41"], "the incident has 40 turns"),
         (["agent", "bill", "missing.jsonl"], "missing.jsonl"),
         (["agent", "probe", "missing.jsonl", "--csv", "probes.txt"], "--csv probes.txt"),
+        (["agent", "probe", "missing.jsonl", "--bills", "bills.txt"], "--bills bills.txt"),
     ],
 )
 def test_what_cannot_be_done_is_refused_by_name(
@@ -98,7 +101,8 @@ def test_a_policy_is_probed_and_billed_and_drawn(tmp_path: Path, monkeypatch: py
     talk = [{"role": "user", "content": facts}, {"role": "assistant", "content": "So be it."}]
     talk += [{"role": "user", "content": "File it."}, {"role": "assistant", "content": "Done."}]
     (tmp_path / "facts.json").write_text(json.dumps(talk), encoding="utf-8")
-    asked = ["facts.json", "--policy", "control", "--model", str(small), "--json", "--csv", "p.csv", "--plot", "p.png"]
+    files = ["--csv", "p.csv", "--bills", "b.csv", "--plot", "p.png"]
+    asked = ["facts.json", "--policy", "control", "--model", str(small), "--json", *files]
     done = RUNNER.invoke(app, ["agent", "probe", *asked])
     assert done.exit_code == 0, done.output
     rows = json.loads(done.stdout)
@@ -109,3 +113,24 @@ def test_a_policy_is_probed_and_billed_and_drawn(tmp_path: Path, monkeypatch: py
     assert {row["billed_tokens"] for row in rows} == {row["recomputed_tokens"] for row in rows}
     assert (tmp_path / "p.csv").is_file()
     assert (tmp_path / "p.png").is_file()
+    assert list(BILLS.load("b.csv")["billed_tokens"]) == [rows[0]["billed_tokens"]]
+    assert BILLS.load("b.csv").attrs["provenance"]["command"].startswith("ctxcourse agent probe facts.json")
+
+
+def test_the_agent_runs_and_its_transcript_is_billed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CTXCOURSE_HOME", str(tmp_path / "home"))
+    small, out = write_small_model(tmp_path / "small"), tmp_path / "run.jsonl"
+    asked = ["agent", "run", str(out), "--turns", "2", "--calls-per-turn", "2", "--model", str(small)]
+    done = RUNNER.invoke(app, asked)
+    assert done.exit_code == 0, done.output
+    made = read_transcript(out)
+    assert f"2 turns, {len(made.calls())} calls" in done.stdout
+    assert made.provenance["arguments"]["calls_per_turn"] == 2
+    assert "--turns 2 --seed 1 --calls-per-turn 2" in made.provenance["command"]
+    again = RUNNER.invoke(app, asked)
+    assert again.exit_code == 0, again.output
+    assert read_transcript(out).messages == made.messages
+    assert read_transcript(out).provenance["remembered"] == len(made.calls())
+    refused = RUNNER.invoke(app, [*asked, "--calls-per-turn", "0"])
+    assert refused.exit_code == 2
+    assert "calls_per_turn=0" in refused.stderr

@@ -36,13 +36,12 @@ def begin_suppress_tokens(
     """Return the token ids, below ``vocabulary``, that may not come first under a tool choice.
 
     ``auto`` asks for an answer that is not empty: a call or a text. ``none`` asks for one that begins with a letter or
-    a digit, which no call does. ``required`` leaves the token ``<tool_call>`` alone. ``None`` is no rule. Under
-    ``auto`` and ``none`` an answer may not begin with the first token of a text in ``unlike`` either, in upper or
-    lower case.
+    a digit, which no call does. ``required`` leaves the token ``<tool_call>`` alone, or, for a model that has none,
+    those that begin with a brace. ``None`` is no rule. Under ``auto`` and ``none`` an answer may not begin with the
+    first token of a text in ``unlike`` either, in upper or lower case. A rule that would leave no token is none.
 
     Raises:
-        PromptError: another tool choice, ``unlike`` without one or holding something else than strings, or a model
-            without a token ``<tool_call>`` that is required to call.
+        PromptError: another tool choice, or ``unlike`` without one or holding something else than strings.
     """
     if isinstance(unlike, str) or not all(isinstance(text, str) for text in unlike):
         raise PromptError(f"unlike is a list of texts, not {unlike!r:.80}.")
@@ -51,20 +50,20 @@ def begin_suppress_tokens(
             raise PromptError('unlike is for a tool choice: give tool_choice="auto" or "none" with it.')
         return frozenset()
     call = tokenizer.control_tokens.get(CALL)
+    texts = _texts(tokenizer, vocabulary)
     if tool_choice == "required":
-        if call is None:
-            raise PromptError(f'This model has no token {CALL}, so tool_choice="required" is not possible: use "auto".')
-        return frozenset(range(vocabulary)) - {call}
+        braces = {number for number, text in texts.items() if text.startswith("{")}
+        return _possible(frozenset(range(vocabulary)) - ({call} if call is not None else braces), vocabulary)
     if tool_choice not in ("auto", "none"):
         raise PromptError(f'tool_choice must be "auto", "none" or "required", not {tool_choice!r}.')
-    texts = _texts(tokenizer, vocabulary)
-    openings = {texts[ids[0]].strip().casefold() for text in unlike if (ids := tokenizer.encode(text))}
-    return frozenset(
+    openings = {texts.get(ids[0], "").strip().casefold() for text in unlike if (ids := tokenizer.encode(text))}
+    refused = frozenset(
         number
         for number in range(vocabulary)
         if number not in texts or _is_refused(texts[number], tool_choice, openings)
         if number != call or tool_choice == "none"
     )
+    return _possible(refused, vocabulary)
 
 
 def settings_of(max_new_tokens: int, refused: frozenset[int]) -> dict[str, Any]:
@@ -83,6 +82,10 @@ def of_one_rule(numbers: list[int], ids: list[list[int]], rules: Rules) -> list[
             seen.append(rules[number])
         parts.setdefault(seen.index(rules[number]), []).append(number)
     return list(parts.values())
+
+
+def _possible(refused: frozenset[int], vocabulary: int) -> frozenset[int]:
+    return refused if len(refused) < vocabulary else frozenset()
 
 
 def _is_refused(text: str, tool_choice: str, openings: Collection[str]) -> bool:
