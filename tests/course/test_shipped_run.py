@@ -51,7 +51,7 @@ def test_every_result_is_what_the_environment_says_at_that_minute() -> None:
                 behind = REQUEST if number == len(answers) else ""
                 assert answer["content"] == world.call(call["name"], call["arguments"]) + behind
                 results += 1
-    assert results == sum(message["role"] == "tool" for message in RUN.messages) > 20
+    assert results == sum(message["role"] == "tool" for message in RUN.messages) >= 20
 
 
 def test_no_turn_has_more_calls_than_it_may() -> None:
