@@ -57,6 +57,7 @@ def test_every_tool_has_its_row(session: Path) -> None:
         (["agent", "bill", "missing.jsonl"], "missing.jsonl"),
         (["agent", "probe", "missing.jsonl", "--csv", "probes.txt"], "--csv probes.txt"),
         (["agent", "probe", "missing.jsonl", "--bills", "bills.txt"], "--bills bills.txt"),
+        (["agent", "probe", "missing.jsonl", "--csv", "a.csv", "--bills", "a.csv"], "name one file, a.csv"),
     ],
 )
 def test_what_cannot_be_done_is_refused_by_name(

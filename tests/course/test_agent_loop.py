@@ -180,6 +180,7 @@ def test_whoever_watches_is_told_of_every_call_and_the_provenance_says_what_was_
     [
         ({"turns": ()}, "there are no turns"),
         ({"calls_per_turn": 0}, "calls_per_turn=0"),
+        ({"turns": (Turn(1, "Hi", "none"),)}, "tool_choice='none'"),
         ({"max_new_tokens": True}, "max_new_tokens=True"),
     ],
 )

@@ -15,6 +15,7 @@ from ctxcourse import load_model
 from ctxcourse.agent import probe_table
 from ctxcourse.agent.admissions import admits
 from ctxcourse.agent.identifiers import first_identifier, identifiers, identifiers_in, same
+from ctxcourse.agent.loop import UNLIKE
 from ctxcourse.agent.probe_table import NEW_TOKENS, TABLE, cells, probes, run
 from ctxcourse.agent.probes import (
     EMPLOYEE,
@@ -30,6 +31,7 @@ from ctxcourse.agent.probes import (
     probe_messages,
     stated,
 )
+from ctxcourse.history import split_sentences
 from ctxcourse.model.answers import Cancelled, Completion
 from ctxcourse.model.qwen import Model
 from ctxcourse.policies import Compaction, FullHistory, GivenMessages, SubAgent, replay, standard_policies
@@ -513,8 +515,11 @@ class Reader:
     def encode_prompt(self, messages: Talk, tools: Any = None) -> list[int]:
         return COUNTER.tokenizer.encode(COUNTER.render(messages, tools)).ids  # type: ignore[no-any-return]
 
-    def complete_many(self, prompts: Any, max_new_tokens: int, remember: bool, **_: Any) -> list[Completion]:
+    def complete_many(
+        self, prompts: Any, max_new_tokens: int, remember: bool, tool_choice: str, unlike: Any, **_: Any
+    ) -> list[Completion]:
         self.batches.append((len(prompts), max_new_tokens, remember))
+        self.rules = (tool_choice, unlike)
         found = []
         for messages, tools in prompts:
             assert len(tools) == 12
@@ -538,6 +543,12 @@ def test_a_table_has_one_row_a_probe_in_one_batch(frame: pd.DataFrame) -> None:
     reader = Reader()
     run(policies()[:2], incident(), TOOLS, reader)  # type: ignore[arg-type]
     assert reader.batches == [(24, NEW_TOKENS, True)]
+    choice, texts = reader.rules
+    spoken = [
+        m["content"] for m in before_last_turn(incident()) if m["role"] == "assistant" and not m.get("tool_calls")
+    ]
+    assert (choice, len(texts)) == ("none", 24)
+    assert texts[0] == [*split_sentences(FACTS[0].wordings[0]), *spoken[-UNLIKE:]]
     for row in frame.itertuples():
         fact = next(fact for fact in FACTS if fact.sort == row.fact)
         assert row.question == fact.wordings[row.wording - 1]

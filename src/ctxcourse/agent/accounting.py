@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ctxcourse.agent.transcript import Transcript
 from ctxcourse.errors import CourseError
 from ctxcourse.messages import Message, Tool, normalise_tools, paired
+from ctxcourse.model.tree import shared
 from ctxcourse.plain import MessageError, shown
 from ctxcourse.tokens import Counter, buckets
 
@@ -176,17 +177,12 @@ def _billed(
                 prompt_tokens=parts.total,
                 helper_tokens=helpers[number - 1],
                 billed_so_far=so_far,
-                recomputed=len(ids) - _common_prefix(before, ids),
+                recomputed=len(ids) - shared(before, ids),
                 output_tokens=answers[number - 1],
             )
         )
         before = ids
     return tuple(made)
-
-
-def _common_prefix(one: Sequence[int], other: Sequence[int]) -> int:
-    pairs = zip(one, other, strict=False)
-    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 class _Renders:

@@ -113,7 +113,7 @@ def bills(transcript: Transcript, policies: Sequence[Policy], model: Model, comm
     of the last call's.
 
     Helpers are asked here. The provenance names the model that counted, ``command``, which would repeat the bills, and,
-    in ``recording``, the provenance of the run; its ``calls`` are the rows.
+    in ``recording``, the provenance of the run; its ``calls`` is the number of rows.
     Raises `ComparisonError` for a recording without calls.
     """
     calls = _calls(transcript)

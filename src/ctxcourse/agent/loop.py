@@ -6,7 +6,8 @@ conversation: forgetting is what `ctxcourse.policies` does to the transcript aft
 
 Left to itself, a model of half a billion parameters is no agent: it repeats the call whose result it has just got, and
 then its own last answer, for good. Three rules of this loop help it, and each is in the provenance of a run: a turn may
-require a call, a request stands behind the results, and no answer begins as the last ones or the user's sentences did.
+require a call, a request stands behind the results, and no answer begins with the first token of one of the last
+answers or of a sentence of the user's message.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from ctxcourse.agent.transcript import Transcript
 from ctxcourse.errors import CourseError
@@ -25,7 +26,6 @@ from ctxcourse.tools import ToolCall, parse_tool_calls
 
 if TYPE_CHECKING:
     from ctxcourse.model.answers import Completion
-    from ctxcourse.model.openings import ToolChoice
     from ctxcourse.model.qwen import Model
     from ctxcourse.toolschemas import Tool
 
@@ -34,7 +34,7 @@ NEW_TOKENS = 160
 REQUEST = "\n\nTell the user in one sentence what this says."
 """What the loop writes behind the last result of an answer's calls."""
 UNLIKE = 10
-"""How many of the last answers lend no first word to the next; the sentences of the user's message lend none either."""
+"""How many of the last answers lend no first token to the next; the sentences of the user's message lend none."""
 
 _DECODER = json.JSONDecoder()
 _OPENS = re.compile(r"(?:```\w*)?[\s\[]*\Z")  # what may stand between the text and a call without a tag
@@ -52,7 +52,7 @@ class Turn(NamedTuple):
 
     minute: int
     text: str
-    tool_choice: ToolChoice = "auto"
+    tool_choice: Literal["auto", "required"] = "auto"
 
 
 class Surroundings(Protocol):
@@ -106,6 +106,9 @@ def run(
     for name, value in (("calls_per_turn", calls_per_turn), ("max_new_tokens", max_new_tokens)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise AgentError(f"{name}={value!r}: it is a whole number from 1 up")
+    odd = next((turn.tool_choice for turn in turns if turn.tool_choice not in ("auto", "required")), None)
+    if odd is not None:
+        raise AgentError(f'tool_choice={odd!r}: for a turn it is "auto" or "required"')
     began = time.perf_counter()
     tools = world.tools()
     messages: list[Message] = [{"role": "system", "content": system}]
@@ -145,7 +148,7 @@ def run(
 
 
 def unlike(text: str, said: Sequence[str]) -> list[str]:
-    """Return what an answer may not begin as: the sentences of the user's message, and the last answers given.
+    """Return whose first tokens may not begin an answer: the sentences of the user's message, the last answers given.
 
     >>> unlike("Is it slow? Look.", ["No."])
     ['Is it slow?', 'Look.', 'No.']
@@ -168,7 +171,7 @@ def assistant_message(answer: str, number: int) -> tuple[Message, list[ToolCall]
     read = parse_tool_calls(answer)
     calls: list[ToolCall] = []
     for call in read:
-        if not call.problem and (call.name, call.arguments) not in [(each.name, each.arguments) for each in calls]:
+        if not call.problem and _as_text(call) not in map(_as_text, calls):
             calls.append(call)
     if not calls:
         return _spoken(answer)
@@ -184,6 +187,10 @@ def assistant_message(answer: str, number: int) -> tuple[Message, list[ToolCall]
         for place, call in enumerate(calls, start=1)
     ]
     return {"role": "assistant", "content": "\n".join(filter(None, texts)), "tool_calls": made}, calls
+
+
+def _as_text(call: ToolCall) -> str:
+    return json.dumps([call.name, call.arguments], sort_keys=True)
 
 
 def _spoken(answer: str) -> tuple[Message, list[ToolCall]]:

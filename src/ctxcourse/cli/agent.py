@@ -112,8 +112,7 @@ def probe(
     from ctxcourse.plots.agent import policies_plot
 
     with clear_errors(GO_ON):
-        check_targets(csv, plot)
-        check_targets(bills_csv, None, "--bills")
+        check_targets(csv, plot, bills=bills_csv)
         read, asked = _read(transcript), load_model(model)
         chosen = compared_policies(asked, read, [] if policy == "all" else [policy])
         said = [f"--policy {shlex.quote(policy)}", *([f"--model {shlex.quote(model)}"] if model else [])]
@@ -125,10 +124,11 @@ def probe(
         billed = bills(read, chosen, asked, command)
         if bills_csv is not None:
             BILLS.save(billed, bills_csv)
+            typer.echo(f"bills and their provenance: {bills_csv}", err=True)
         cells = probe_table.cells(frame).merge(billed, on="policy")
         tell(plain_cells(cells), frame.attrs["provenance"], csv, as_json)
         if plot is not None:
-            cells.attrs["provenance"] = {**frame.attrs["provenance"], **billed.attrs["provenance"]}
+            cells.attrs["provenance"] = {**billed.attrs["provenance"], **frame.attrs["provenance"]}
             save_picture(policies_plot(cells), plot)
 
 

@@ -53,9 +53,17 @@ class NeedleRun:
             save_picture(self.draw(frame), self.plot)
 
 
-def check_targets(csv: Path | None, plot: Path | None, csv_option: str = "--csv") -> None:
-    """Raise `CourseError` where a file to be written has another ending or no folder: before anything is asked."""
-    for option, path, suffix in ((csv_option, csv, ".csv"), ("--plot", plot, ".png")):
+def check_targets(csv: Path | None, plot: Path | None, **more: Path | None) -> None:
+    """Raise `CourseError` where a file to be written has another ending or no folder: before anything is asked.
+
+    ``more`` are CSV files of other options, by their names; no two files may be the same.
+    """
+    tables = {"--csv": csv, **{f"--{name}": path for name, path in more.items()}}
+    named = [path.resolve() for path in tables.values() if path is not None]
+    if len(set(named)) < len(named):
+        raise CourseError(f"{' and '.join(tables)} name one file, {named[0].name}: give each a file of its own.")
+    targets = [*((option, path, ".csv") for option, path in tables.items()), ("--plot", plot, ".png")]
+    for option, path, suffix in targets:
         if path is not None and (path.suffix != suffix or not path.parent.is_dir() or path.is_dir()):
             raise CourseError(f"{option} {path}: name a {suffix} file in a folder that exists.")
 

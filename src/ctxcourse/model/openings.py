@@ -43,11 +43,11 @@ def begin_suppress_tokens(
     Raises:
         PromptError: another tool choice, or ``unlike`` without one or holding something else than strings.
     """
-    if isinstance(unlike, str) or not all(isinstance(text, str) for text in unlike):
+    if not isinstance(unlike, list | tuple) or not all(isinstance(text, str) for text in unlike):
         raise PromptError(f"unlike is a list of texts, not {unlike!r:.80}.")
+    if unlike and tool_choice not in ("auto", "none"):
+        raise PromptError('unlike is for answers that may be a text: give tool_choice="auto" or "none" with it.')
     if tool_choice is None:
-        if unlike:
-            raise PromptError('unlike is for a tool choice: give tool_choice="auto" or "none" with it.')
         return frozenset()
     call = tokenizer.control_tokens.get(CALL)
     texts = _texts(tokenizer, vocabulary)
@@ -60,8 +60,8 @@ def begin_suppress_tokens(
     refused = frozenset(
         number
         for number in range(vocabulary)
-        if number not in texts or _is_refused(texts[number], tool_choice, openings)
-        if number != call or tool_choice == "none"
+        if (number != call or tool_choice == "none")
+        and (number not in texts or _is_refused(texts[number], tool_choice, openings))
     )
     return _possible(refused, vocabulary)
 

@@ -126,18 +126,19 @@ class Model:
         """Answer many prompts, each prefix that they share computed once, and return their completions in order.
 
         Once, as far as memory keeps it; and a network whose attention cannot be packed (see ``supports_packing``) is
-        asked plainly, one prompt after the other. The texts are those of plain greedy decoding, up to rounding where
-        two tokens are as good as equal. A prompt is what ``complete`` takes, or a pair of it and its tools. Finished
-        completions go into the completion store one by one, so that an interrupted call continues where it stopped;
-        ``remember=False`` leaves the store alone. A bar shows the progress in tokens of a call that takes longer than
-        two seconds, unless ``progress`` is false. ``finished(number, completion)`` is called once for each prompt as
-        soon as it is answered, remembered ones included; numbers count the prompts from 0. It may not ask the model
-        itself. ``tool_choice`` is for all prompts, ``unlike`` has a list of texts for each, see ``complete``. What
-        ``finished`` or ``should_stop`` raises ends the call and drops every computed prefix; what is finished stays in
-        the store.
+        asked plainly, one prompt after the other. Without ``tool_choice`` the texts are those of plain greedy decoding,
+        up to rounding where two tokens are as good as equal. A prompt is what ``complete`` takes, or a pair of it and
+        its tools. Finished completions go into the completion store one by one, so that an interrupted call continues
+        where it stopped; ``remember=False`` leaves the store alone. A bar shows the progress in tokens of a call that
+        takes longer than two seconds, unless ``progress`` is false. ``finished(number, completion)`` is called once for
+        each prompt as soon as it is answered, remembered ones included; numbers count the prompts from 0. It may not
+        ask the model itself. ``tool_choice`` is for all prompts, ``unlike`` has a list of texts for each, see
+        ``complete``. What ``finished`` or ``should_stop`` raises ends the call and drops every computed prefix; what is
+        finished stays in the store.
 
         Raises:
-            PromptError: something is no prompt, or (WindowError) does not fit the window; nothing has been computed.
+            PromptError: something is no prompt, no ``tool_choice``, no list of texts for each prompt, or (WindowError)
+                does not fit the window; nothing has been computed.
             Cancelled: ``should_stop`` said so; what was finished is in the store.
             BusyError: the call comes from within another, or in a forked process.
         """
@@ -148,10 +149,13 @@ class Model:
         ]
         if unlike and len(unlike) != len(ids):
             raise PromptError(f"unlike has {len(unlike)} lists of texts for {len(ids)} prompts: give one for each.")
-        rules = [
-            begin_suppress_tokens(self.tokenizer, vocabulary, tool_choice, texts) for texts in unlike or [()] * len(ids)
-        ]
-        return self._answered(ids, max_new_tokens, remember, should_stop, progress, finished, rules)
+        lists = [tuple(texts) if isinstance(texts, list) else texts for texts in unlike or [()] * len(ids)]
+        known = {
+            texts: begin_suppress_tokens(self.tokenizer, vocabulary, tool_choice, texts)
+            for texts in dict.fromkeys(lists)
+        }
+        rules = [known[texts] for texts in lists]
+        return self._answered(ids, max_new_tokens, remember, should_stop, progress, rules, finished)
 
     def _answered(
         self,
@@ -160,15 +164,15 @@ class Model:
         remember: bool,
         should_stop: Callable[[], bool],
         progress: bool,
+        rules: Rules,
         finished: Callable[[int, Completion], None] | None = None,
-        rules: Rules = (),
     ) -> list[Completion]:
         limit = whole_number(max_new_tokens)
         if limit is None or limit < 1:
             raise PromptError(f"max_new_tokens must be a whole number of at least 1, not {max_new_tokens!r}.")
         for number, prompt in enumerate(ids):
             self._check_window(prompt, limit, which(number, len(ids)))
-        settings = [settings_of(limit, rule) for rule in rules]
+        settings = {rule: settings_of(limit, rule) for rule in set(rules)}
         store = self.store if remember else None
         done: dict[int, Completion] = {}
 
@@ -179,24 +183,25 @@ class Model:
 
         for number, prompt in enumerate(ids if store else []):
             started = time.perf_counter()
-            found = store.get(self.fingerprint, prompt, settings[number])  # type: ignore[union-attr]
+            found = store.get(self.fingerprint, prompt, settings[rules[number]])  # type: ignore[union-attr]
             if found is not None:
                 seconds = time.perf_counter() - started
                 answer = Answer(list(found.new_ids), found.stop_reason, seconds=seconds)
                 keep(number, self._completion(answer, len(prompt), remembered=True))
         missing = [number for number in range(len(ids)) if number not in done]
 
-        def computed(number: int, answer: Answer) -> None:
+        def computed(part: list[int], index: int, answer: Answer) -> None:
+            number = part[index]
             if store is not None and answer.computed_tokens:  # of equal prompts, the one that was computed
                 stored = StoredCompletion(tuple(answer.new_ids), answer.stop_reason, answer.seconds)
-                store.put(self.fingerprint, ids[number], settings[number], stored)
+                store.put(self.fingerprint, ids[number], settings[rules[number]], stored)
             keep(number, self._completion(answer, len(ids[number])))
 
         if missing:
             with self._alone(), token_bar(self.engine, [ids[n] for n in missing], limit, progress) as advance:
                 for part in of_one_rule(missing, ids, rules):
                     prompts, of_part = [ids[n] for n in part], [rules[n] for n in part]
-                    told = partial(lambda part, index, answer: computed(part[index], answer), part)
+                    told = partial(computed, part)
                     self.engine.run(prompts, limit, told, should_stop, advance, of_part if any(of_part) else ())
         return [done[number] for number in range(len(ids))]
 

@@ -105,8 +105,8 @@ class ChatTokenizer:
     def encode_prompt(self, messages: Sequence[Message], tools: Sequence[Message] | None = None) -> list[int]:
         """Return the token ids that the model is given for ``messages`` and ``tools``.
 
-        What stands between two control tokens is tokenised by itself, and remembered: a message that was in an earlier
-        prompt costs a look-up here.
+        What stands between two control tokens is tokenised by itself, and remembered if it is not very long: a message
+        that was in an earlier prompt costs a look-up here.
         """
         ids = array("I")
         for piece in self._pieces(self._render(messages, tools)):

@@ -146,7 +146,7 @@ def _split(node: Node, at: int) -> Node:
     return upper
 
 
-def shared(tokens: Sequence[int], ids: Sequence[int], position: int = 0) -> int:
+def shared(tokens: Sequence[object], ids: Sequence[object], position: int = 0) -> int:
     """Return how many of the first ``tokens`` are found in ``ids`` from ``position`` on."""
     length = min(len(tokens), len(ids) - position)
     for index in range(length):

@@ -20,6 +20,7 @@ from ctxcourse.agent.probes import FACTS, Fact, Held, held
 from ctxcourse.agent.transcript import Transcript
 from ctxcourse.errors import CourseError
 from ctxcourse.messages import Message, Tool
+from ctxcourse.model.tree import shared
 from ctxcourse.plots.pictures import PART_STYLES
 from ctxcourse.policies import FullHistory, Pinned, Policy, UserMessages, elided_results, replay, sliding_window
 from ctxcourse.tokens import Buckets, buckets
@@ -81,7 +82,7 @@ def account(transcript: Transcript, policy: Policy, counter: Encoder, facts: Seq
     for messages in kept:
         ids = counter.encode_prompt(messages, transcript.tools)
         sizes.append(len(ids))
-        recomputed += len(ids) - _shared(before, ids)
+        recomputed += len(ids) - shared(before, ids)
         before = ids
     opens = next(place for place, call in enumerate(calls) if call.turn == calls[-1].turn)
     there = tuple(held(fact, kept[opens]) for fact in facts)
@@ -109,16 +110,6 @@ class _Remembering:
         if key not in self._prompts:
             self._prompts[key] = self._encoder.count_prompt(messages)
         return self._prompts[key]
-
-
-def _shared(one: Sequence[int], other: Sequence[int]) -> int:
-    """Return how many tokens two prompts have in common from their beginning."""
-    shared = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        shared += 1
-    return shared
 
 
 class PolicyPlayground(W.VBox):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 import ipywidgets as W
@@ -17,6 +16,7 @@ from ctxcourse.agent.accounting import BilledCall, Encoder, bill
 from ctxcourse.agent.transcript import Transcript
 from ctxcourse.errors import CourseError
 from ctxcourse.messages import Message
+from ctxcourse.model.tree import shared
 from ctxcourse.pairing import calls_of
 from ctxcourse.plots.pictures import part_style
 from ctxcourse.widgets.prompt_html import BUCKETS, Renderer, labelled_pieces
@@ -73,7 +73,7 @@ class TurnExplorer(W.VBox):
     def _prompt_html(self, billed: BilledCall) -> str:
         call = self._calls[billed.call - 1]
         pieces = self._pieces(billed.call)
-        new = _shared(self._pieces(billed.call - 1), pieces) if billed.call > 1 else 0
+        new = shared(self._pieces(billed.call - 1), pieces) if billed.call > 1 else 0
         shown = [self._piece_html(*piece) for piece in pieces]
         if new:
             shown.insert(new, _note("▼ from here on new since the call before", "display:block;font-weight:bold"))
@@ -146,11 +146,6 @@ def figures_html(billed: BilledCall, longest: int, calls: int) -> str:
         f"cache of the call before computes <b>{billed.recomputed:,}</b> of them and takes over "
         f"{billed.prompt_tokens - billed.recomputed:,}.</div>"
     )
-
-
-def _shared(before: Sequence[Any], now: Sequence[Any]) -> int:
-    pairs = zip(before, now, strict=False)
-    return next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(before), len(now)))
 
 
 def _answer_text(answer: Message) -> str:
