@@ -94,6 +94,14 @@ def test_a_conversation_without_a_call_is_refused_before_the_model_is_asked(tmp_
     assert "none of the 2 messages is from the assistant" in done.stderr
 
 
+def test_a_conversation_without_a_call_has_no_bill(tmp_path: Path) -> None:
+    path = tmp_path / "empty.json"
+    path.write_text("[]", encoding="utf-8")
+    done = RUNNER.invoke(app, ["agent", "bill", str(path)])
+    assert done.exit_code == 2
+    assert "none of the 0 messages is from the assistant" in done.stderr
+
+
 def test_a_policy_is_probed_and_billed_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CTXCOURSE_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)

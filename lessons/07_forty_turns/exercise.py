@@ -128,7 +128,8 @@ check(
 # turn_bars([{name: row[name] for name in ("system", "tools", "conversation", "tool_results")} for row in rows])
 # ```
 #
-# A saw. How many summaries were written, and what did they cost beside what the lesson's bill would have been spared?
+# A saw. At how many turns was anything spent, and how many tokens in all? (`spent` has what the summariser wrote, too, so do
+# not add it to the lesson's bill.)
 
 # %% [markdown] tags=["hint"] question="replay"
 # Find the places where a turn ends first: before each message from the user but the first, and at the end. Then one loop over the

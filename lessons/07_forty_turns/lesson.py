@@ -6,7 +6,7 @@
 #
 # **You will be able to** make an agent's bill to the token from nothing but its transcript; say which part of the prompt it is that
 # you pay for, turn by turn; tell what a prefix cache spares and what it does not; explain why a conversation twice as long costs
-# nearly four times as much; and read a transcript for what went wrong in it.
+# more than three times as much; and read a transcript for what went wrong in it.
 #
 # **It measures** one recorded run of an agent: forty turns, twelve tools, every prompt counted as the model was given it.
 
@@ -29,7 +29,7 @@ buckets_plot(at_turns(made), published={1: 2_547, 40: 10_632}, mark=marks)
 # An incident in a payments platform. A person on the incident desk talks to an agent, forty times in the course of an
 # hour, and the agent looks things up: logs, metrics, tickets, deployments. Each bar is the last prompt of a turn, cut into lesson
 # 01's four buckets. The two hollow marks are what was published for another run of the same kind, on another model; between them
-# nothing was published, so there is nothing to draw.
+# no prompt size was published, so there is nothing to draw.
 #
 # What to see in it: the orange floor never moves, since the same twelve definitions are sent every time. At turn 1 it is three
 # quarters of all there is; at turn 40 it is a sixth. What the agent was *told* by its tools has grown past it, and so has what it
@@ -118,9 +118,9 @@ line = {number: round(number * first + growth * number * (number - 1) / 2) for n
 line, round(line[60] / line[30], 2), round(line[120] / line[60], 2)
 
 # %% [markdown]
-# Three times, then nearly three and a half times as much, and so on towards four. In a short conversation the definitions are what
-# you pay for, and they only double; in a long one it is the past. Nor can it go on like this. The window of this model holds 32,768
-# tokens, and along the line it is full at this call:
+# Three times, then nearly three and a half times as much. At 30 calls the fixed part, what stands in the first prompt, is 46 % of
+# the bill, and it only doubles; at 120 it is 17 %, and the rest is the past. Nor can it go on like this. The window of this model
+# holds 32,768 tokens, and along the line it is full at this call:
 
 # %%
 round(1 + (32_768 - first) / growth)
@@ -152,7 +152,7 @@ len(long), long["turn"].tolist(), int(long["output_tokens"].sum())
 # The slider goes through the 60 calls. Above is the call's prompt as a bar, with the bill so far; below is the prompt itself,
 # exactly as the model was given it, in the colours of the buckets and with its long pieces folded. Two questions to answer with
 # it. At call 1, unfold the definitions: how far from the top is the first word that the user said? And at which call has the bill
-# passed 100,000 tokens, and which turn is that?
+# passed 100,000 tokens, and which turn is that? (Behind nearly 1,900 tokens; at call 25, in turn 16.)
 
 # %% tags=["nbval-ignore-output"]
 from ctxcourse.widgets import turn_explorer
@@ -240,8 +240,8 @@ len(results), [text.splitlines()[0] for text in results if text.startswith("Erro
 
 # %% [markdown]
 # An error that names what there is costs a few tokens more and can be acted upon, by the user if not by the agent: at turn 8 the
-# user names the right tool. A quarter of the twenty calls failed, and the four other errors have one mistake in common:
-# arguments that the tool does not have. Which tools do have them?
+# user names the right tool (or so the script has it, see below). A quarter of the twenty calls failed, and the four other errors
+# have one mistake in common: arguments that the tool does not have. Which tools do have them?
 
 # %%
 takes = {tool["function"]["name"]: tool["function"]["parameters"].get("properties", {}) for tool in run.tools}
@@ -256,10 +256,10 @@ made_up = [
 pd.DataFrame(made_up, columns=["turn", "called", "argument", "an argument of"]).set_index("turn")
 
 # %% [markdown]
-# All but one belong to other tools, whose calls stand further up in the prompt or whose definitions do. Twelve definitions side by
-# side are twelve chances to mix them up; lesson 04's reason for sending fewer was the tokens, and this is another one. The
-# exception, `chat_handle`, is an argument of nothing. It comes back below. And errors at least can be seen: at turn 30 the user asks
-# for the deployments of the last 2 hours, the call says 24, as that of turn 8 did, and nothing complains.
+# All but one belong to other tools, whose calls stand further up in the prompt or whose definitions do. Twelve definitions side
+# by side are twelve chances to mix them up; lesson 04's reason for sending fewer was the tokens, and this is another one. The
+# exception, `chat_handle`, is an argument of nothing. It comes back below. And errors at least can be seen: at turn 30 the user
+# asks for the deployments of the last 2 hours, the call says 24, as that of turn 8 did, and nothing complains.
 
 # %% [markdown]
 # ## Who passes whom, and when
@@ -361,11 +361,11 @@ spoken[27], [tok.decode(tok.encode(text)[:1]) for text in refused]
 #
 # There is a fourth kind of help, which is none of the loop's, and it may well be the greatest. The user's messages were written
 # beforehand, and they were written again after earlier recordings. In those the user stated things in about every other turn, and
-# the model merely echoed what it was told; now the user asks about what has just been shown, and a question is answered, rightly or not.
-# So this is a conversation fitted to its agent. And the user does not react to what the agent says: the right tool's name follows the wrong
-# one because the script foresaw it, and a false answer is never noticed. A real user would have asked again, and the run would be
-# longer. So take the *figures* of this run for what they are, exact counts of one transcript, and do not take the transcript for
-# what agents are like. Ask the same of a published one.
+# the model merely echoed what it was told; now the user asks about what has just been shown, and a question is answered, rightly
+# or not. So this is a conversation fitted to its agent. And the user does not react to what the agent says: the right tool's name
+# follows the wrong one because the script foresaw it, and a false answer is never noticed. A real user would have asked again,
+# and the run would be longer. So take the *figures* of this run for what they are, exact counts of one transcript, and do not
+# take the transcript for what agents are like. Ask the same of a published one.
 
 # %% [markdown]
 # ## What went right and what went wrong in it
@@ -384,10 +384,10 @@ for turn in sorted(spoken.keys() - called):
 # %% [markdown]
 # Turns 2 and 19 ask for a yes. Of the eighteen others, nine are answered rightly, by our reading: 4, 9 (upside down, but the
 # version and the man are right), 15, 23, 29, 31, 33, 38 and 39, where the last two only give back what the message says. A
-# question about a fresh result that holds one thing of its kind is what this model does well, and at turn 33 it picked the 74 of
-# the day before out of a result full of higher values.
+# question that repeats words which stand beside the answer (*rollback*, *09:26*, *the day before*) it often answers well, and at
+# turn 33 it picked the 74 of the day before out of a result full of higher values.
 #
-# Elsewhere, among several things of a kind, it took the wrong one. Turn 6 has the value right, and the time of another. Turn 11
+# Elsewhere it took something else from the prompt. Turn 6 has the value right, and the time of another. Turn 11
 # takes 40 connections for the newest line, which says 80. Turns 17 and 21 ask for a host and get a shard. (Turn 27 we had, and
 # turn 13 is a copy that was cut off just before the remedy.) Nor are all copies copies. A line of turn 10's answer, as it was in
 # the result, and the one above turn 27's question:

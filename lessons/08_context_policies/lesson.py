@@ -1,8 +1,9 @@
 # %% [markdown]
 # # 08 · Same transcript, different memory
 #
-# *About 90 minutes, 45 of them for the exercises. QUICK runs in a few minutes on two cores. Words with a fixed meaning are in
-# the [glossary](00_start_here.ipynb#Glossary).*
+# *About 90 minutes, 45 of them for the exercises. QUICK runs in about a minute on two cores: it asks the twelve questions of the
+# control. `ctxcourse agent probe --policy all` asks all 120 and makes both tables again, in about a quarter of an hour. Words
+# with a fixed meaning are in the [glossary](00_start_here.ipynb#Glossary).*
 #
 # **You will be able to** say of a memory policy what it keeps, what it is billed and what a prefix cache makes of it; tell a fact
 # that is gone from one that is there and not used; read a table of six trials without seeing more in it than there is; and write
@@ -54,7 +55,7 @@ for index in planted(before_last_turn(run.messages)):
 # of the run would be another one.
 #
 # The protocol is small. `policy.start()` gives a memory for one run, and `memory.prompt(messages, counter)` what the next call is
-# sent. Six of the ten rows ask nobody and remember nothing:
+# sent. Six of the eight that hold a conversation ask nobody and remember nothing:
 
 # %%
 from ctxcourse.agent.comparison import PINNED
@@ -129,7 +130,8 @@ pd.DataFrame(rows, index=columns).T
 # %% [markdown]
 # *Present* means that the identifier stands there at all, *stated* that something there says what it stands for. The two part
 # company in a log that names eight shards: `pay-shard-7` is present in it and stated nowhere. The rules are in the documentation
-# of `ctxcourse.agent.probes`, and they were written before an answer was seen.
+# of `ctxcourse.agent.probes`, and they were written before an answer was seen. (How an answer may begin, further down, was not:
+# that rule came after an earlier recording, whose agent mostly gave the questions back.)
 #
 # The window has lost both facts. Elision, the user's messages and the pinned blocks have kept them, at quite different prices. No
 # model was needed for this table, and it is the firmest result of the lesson: what is not in the prompt cannot be remembered,
@@ -161,9 +163,10 @@ costs[["prompts", "billed_tokens", "share", "helper_tokens", "helper_calls", "no
 # prompt of about 2,000 tokens, of which the definitions are 1,817. No policy can go below that: it would take lesson 04.)
 #
 # Compaction asked its summariser seventeen times, for 44,547 tokens, and at eight prompts a summary was due and none came of it
-# (the column `no_summary`): the conversation then stays as long as it was, and the attempt is paid for. The note-taker spent 5,072
-# more in forty calls. That is the smaller part of what they cost: with helpers or without, they are dearer than the window and
-# than user messages + last turns, which need no model.
+# (the column `no_summary`): it was refused, or there was no room for one. Old tool results are then replaced by stubs, and where
+# that is not enough the conversation stays as it was; which of the two it was, the table does not say. A refused attempt is paid
+# for. The note-taker spent 5,072 more in forty calls. That is the smaller part of what they cost: with helpers or without, they
+# are dearer than the window and than user messages + last turns, which need no model.
 
 # %% [markdown]
 # ## Twelve questions
@@ -180,7 +183,9 @@ table[shown].round(0).astype({"present": bool, "stated": bool, "prompt_tokens": 
 # %% [markdown]
 # Where a fact is not there, it is not answered, without an exception. Where it is there, it is answered in most cases and by no
 # means in all. The column of admissions is empty. And nobody named a wrong shard or number *that stands in the prompt*, but for
-# two answers under full history.
+# two answers under full history. Two more are as bad, and our rule does not see them: asked what employee number goes on the
+# ticket, *elided tool results* says *Tom Okafor goes on it*, and *compaction + notes* names Samuel Reyes. The rule looks for
+# numbers, so both are *other*.
 #
 # Figures like these want to be read beside the answers. First the row that has everything:
 
@@ -219,9 +224,10 @@ answers("compaction", shard)
 answers("sub-agent", number)
 
 # %% [markdown]
-# *123*, *4041*, *Shard 1*, *1000000000*: no such number and no such shard stood in the prompt that was answered. (A pay-shard-1
-# there is, in logs that this prompt no longer had.) The last line of the sub-agent names INC-2041, which is the example in the
-# definition of `get_ticket`. Not one of them says *I do not know*, although the system message asks for just that:
+# *4041* and *1000000000* stand nowhere in the prompts that were answered. *123* does in the window's, though as no number: it
+# still holds the handle *LenaBrandt123*, which the agent made up (lesson 07). Whether it was copied from there we cannot tell. (A
+# pay-shard-1 there is, in logs that these prompts no longer had.) The last line of the sub-agent names INC-2041, which is the
+# example in the definition of `get_ticket`. Not one of them says *I do not know*, although the system message asks for just that:
 
 # %%
 wrong = probes[probes["kind"] != "correct"]
@@ -234,9 +240,9 @@ unstated = wrong[~wrong["stated"]]
 }
 
 # %% [markdown]
-# By our rules, written before any answer was seen, all thirty are *other*: an identifier that stands nowhere in the prompt, or
-# none at all. On a screen an invented number looks like any other. Whoever reads *tickets are filed under employee number 12345*
-# cannot tell that nobody ever said so.
+# By our rules all thirty are *other*: an identifier that stands nowhere in the prompt as one of its sort, or none at all. On a
+# screen an invented number looks like any other. Whoever reads *tickets are filed under employee number 12345* cannot tell that
+# nobody ever said so.
 #
 # And the winner? *Pinned at the end* has twelve right of twelve.
 
@@ -258,9 +264,11 @@ asked = probe_table.probes([GivenMessages(given)], run.messages, model)
 [model.decode(model.encode(text)[:1]) for text in probe_table.not_begun_as(asked, run.messages)[0]]
 
 # %% [markdown]
-# So *The affected shard is …* was open to nobody, and neither was *There is no …* as a way to admit. The rule is the same for all
-# rows, and lesson 07 says why it is there. What the model would have answered without it we do not know, so compare the rows, and
-# take no single sentence for what it would have said by itself.
+# So *The affected shard is …* was open to nobody, and neither was *There is no …* as a way to admit. *I do not know* was open in
+# eleven of the twelve questions, and not in the number's second wording, which begins with *I*: that is two of the thirty answers
+# without the fact. The other twenty-eight could have said it, and none did. The rule is the same for all rows, and lesson 07 says
+# why it is there. What the model would have answered without it we do not know, so compare the rows, and take no single sentence
+# for what it would have said by itself.
 
 # %% [markdown]
 # ## Present in the prompt, or only looked past
@@ -274,9 +282,10 @@ there = probes["stated"].map({True: "stated", False: "not stated"}).rename("the 
 probes.groupby([there, probes["kind"].rename("the answer is")]).size().unstack(fill_value=0)
 
 # %% [markdown]
-# Of 90 answers with the fact in the prompt 71 are right. The other nineteen were carried, paid for and not used. Of 30
-# without it none is right. Nearly all of a policy's work is in the difference between these two lines, and in the
-# rest a policy can help at most by keeping less beside the fact. Wording has a part in it:
+# Of 90 answers with the fact in the prompt 71 are right. The other nineteen were carried, paid for and not used. Of 30 without it
+# none is right. Nearly all of a policy's work is in the difference between these two lines. For the rest it has other means: less
+# beside the fact, another place for it, other words around it. Which of them helps, six trials cannot say. Wording has a part in
+# it:
 
 # %%
 probes.assign(correct=probes["kind"] == "correct").pivot_table(
@@ -327,8 +336,9 @@ for one, other, fact in pairs:
 # 3 of 6 may be 19 % or 81 %, 6 of 6 may be 61 %. Three pairs of six differ, all in one direction, and that is p = 0.25: no
 # significant difference. (The published table has 5 and 6 of 6 for the two places, where one pair differs.) Full history and user
 # messages + last turns, 2 and 4: p = 0.5. Even 6 against 0, the largest difference that there can be, has a p of 0.031, and in a
-# table of ten rows with 45 pairs something of that kind is bound to turn up. What six trials can do is what they were made for:
-# to show that a fact that is not there is never answered, and that one greedy answer is no measurement.
+# table with 45 pairs something of that kind is likely to turn up by chance. What six trials can do is modest: none of thirty
+# answers without the fact was right (that this must be so, short of a lucky guess, needs no trial), and one greedy answer turned
+# out to be no measurement.
 #
 # More wordings would narrow the intervals, though only of *these* two facts in *this* recording. The six wordings of one fact are
 # not six independent trials; the recording is the trial, and there is one.
@@ -379,13 +389,14 @@ pd.DataFrame(found).T.rename_axis(columns="spared at call")
 # %% [markdown]
 # The figures are tokens that are spared. System message and tools are 1,895 of them (the buckets of lesson 07: 78 and 1,817), and
 # the window is spared no more than these, as soon as it slides: the first message behind them is another one, and what follows
-# has moved. That most of its messages are the same as before is of no use to a cache, which knows beginnings. So a *larger*
-# window is worse: it has more to move. Elision and *user messages + last turns* change the prompt once a turn, and four turns
-# back, and a compaction once in many turns: of the 58,683 tokens above only 14,136 are its own prompts', the rest is what its
-# helper was sent. The block at the end moves at every call, though it is the last thing in the prompt, and what is last is
-# computed anyway; what it costs is its own tokens, each time. A block in the system message costs nothing as long as it stays the
-# same. If it holds the time of day, everything behind it is computed at every call, in this template with the tools, since these
-# come after the text of the system message. The second exercise puts numbers to both.
+# has moved. That most of its messages are the same as before is of no use to a cache, which knows beginnings. Up to about sixty
+# messages a *larger* window is worse here, since it has more to move; beyond that it slides so seldom that it gets better again.
+# *User messages + last turns* breaks the prefix nearly once a turn, four turns back, elision only where a result grows old, and a
+# compaction once in many turns: of the 58,683 tokens above only 14,136 are its own prompts', the rest is what its helper was
+# sent. The block at the end moves at every call, though it is the last thing in the prompt, and what is last is computed anyway;
+# what it costs is its own tokens, each time. A block in the system message costs a cache its own tokens once, as long as it stays
+# the same. If it holds the time of day, everything behind it is computed at every call, in this template with the tools, since
+# these come after the text of the system message. The second exercise puts numbers to both.
 #
 # A window that moves in jumps, by half its size when it is full, is cheaper in this currency than one that slides, and for the
 # same reason a compaction with a cheap helper would be: do what breaks the prefix seldom, and then do much of it.
@@ -481,9 +492,11 @@ pd.DataFrame(rows, index=bills["policy"], columns=columns)
 #
 # What was remembered agrees in outline, too. Window and both compactions lose the shard; the user's messages with the last turns
 # do no worse than full history, at less than half its bill; the sub-agent has six of six for the shard and none for the number.
-# Three things differ. Under full history *both remembered* is too much to say of ours, with two shards of six. Our window has
+# Several things differ. Under full history *both remembered* is too much to say of ours, with two shards of six. Our window has
 # lost the number as well: our agent had repeated it, too, at turns 3 and 34, and the second time lies just outside its twelve
-# messages. And the published sub-agent said that it did not know the number, where ours named numbers that nobody had said.
+# messages. The block in the system message has three of six shards where five of six were published, and our control misses one of
+# twelve where theirs missed none; with six trials neither is a difference to build on. And the published sub-agent said that it did
+# not know the number, where ours named numbers that nobody had said.
 #
 # Published is, besides, that of eighteen wrong answers of the window and the two compactions not one said “I don't know”. None
 # of ours did, in any row. Two models, two recordings and two conversations differ here at once, so that neither what agrees nor

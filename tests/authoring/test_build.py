@@ -53,6 +53,15 @@ def test_notebooks_are_valid_and_say_where_they_come_from(course: Path, name: st
     assert [cell.id for cell in notebook.cells] == [f"{slug}-{index:03d}" for index in range(len(notebook.cells))]
 
 
+def test_every_stub_of_the_course_names_its_own_function() -> None:
+    stubs = re.compile(r"def (\w+)\((?:(?!\ndef ).)*?Need to implement (\w+)", re.S)
+    found = []
+    for path in sorted((find_root() / "exercises").glob("*.ipynb")):
+        found += [pair for cell in nbformat.read(path, as_version=4).cells for pair in stubs.findall(cell.source)]
+    assert len(found) > 20
+    assert all(name == stub for name, stub in found), found
+
+
 def test_exercise_has_stubs_and_no_trace_of_answers(course: Path) -> None:
     build(root=course, run=False)
     notebook = read(course, "exercises/01_turns")

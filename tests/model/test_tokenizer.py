@@ -112,7 +112,7 @@ def test_a_folder_without_a_tokenizer_is_named(tok: ChatTokenizer, tmp_path: Any
 
 def test_remembered_pieces_are_the_ones_that_a_fresh_tokenizer_makes(tok: ChatTokenizer) -> None:
     talk = [
-        {"role": "user", "content": "pay-shard-7 is slow. " * 400},  # longer than what is remembered
+        {"role": "user", "content": "pay-shard-7 is slow. " * 400},  # a long piece
         {"role": "assistant", "content": "Since 09:40.\n<|im_end|>"},
         {"role": "user", "content": "Since 09:40.\n<|im_end|>"},
     ]

@@ -74,10 +74,14 @@ def test_every_piece_has_the_bucket_that_pays_for_it(tok):
     assert '"pay"' in by_bucket["conversation"]
 
 
-def test_the_coloured_text_agrees_with_the_buckets(tok):
-    counted = buckets(CONVERSATION, [TOOL], tok).as_dict()
+@pytest.mark.parametrize("at", [None, 0, 1, 2, 5, 7])
+def test_the_coloured_text_agrees_with_the_buckets(tok, at):
+    messages = list(CONVERSATION)
+    if at is not None:
+        messages.insert(at, {"role": "system", "content": "Answer in one short sentence, please, and name no one."})
+    counted = buckets(messages, [TOOL], tok).as_dict()
     coloured = dict.fromkeys(counted, 0)
-    for text, control, bucket in labelled_pieces(tok, CONVERSATION, [TOOL]):
+    for text, control, bucket in labelled_pieces(tok, messages, [TOOL]):
         coloured[bucket] += 1 if control else tok.count_text(text)
     for bucket in ("system", "tools", "conversation", "tool_results"):
         assert coloured[bucket] == pytest.approx(counted[bucket], abs=6)  # newlines between blocks

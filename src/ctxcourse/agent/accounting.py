@@ -7,6 +7,7 @@ run.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -190,7 +191,7 @@ class _Renders:
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
-        self._sizes: dict[str, int] = {}
+        self._sizes: dict[bytes, int] = {}
         self.count_text, self.token_spans = encoder.count_text, encoder.token_spans
 
     def encoded(self, messages: Sequence[Message], tools: Sequence[Tool] | None) -> list[int]:
@@ -203,8 +204,8 @@ class _Renders:
         return len(self.encoded(messages, tools)) if size is None else size
 
 
-def _key(messages: Sequence[Message], tools: Sequence[Tool] | None) -> str:
-    return json.dumps([messages, tools or []], ensure_ascii=False)
+def _key(messages: Sequence[Message], tools: Sequence[Tool] | None) -> bytes:
+    return hashlib.sha256(json.dumps([messages, tools or []]).encode()).digest()
 
 
 def _answer_tokens(answer: Message, counter: Counter) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -55,12 +56,23 @@ def exercise_notebook(lesson: Lesson) -> NotebookNode:
             stub = f'raise NotImplementedError("{STUB} {source.question}")'
             clear = ClearSolutions(code_stub={"python": stub})
             clear.preprocess_cell(cell, {"language": "python"}, index)
+            cell.source = _named_stubs(cell.source, source.question)
             check_syntax(source, cell.source, what="without its solution, the cell does not compile: ")
         hide.preprocess_cell(cell, {}, index)
         cell.source = cell.source.rstrip()
     notebook.metadata["ctxcourse"]["kind"] = "exercise"
     notebook.cells[0] = _note(lesson, "exercise", notebook.cells[0].id)
     return notebook
+
+
+def _named_stubs(source: str, question: str | None) -> str:
+    """Return a cell whose stubs name the function that they stand in, where it is not the question's."""
+    lines, inside = [], question
+    for line in source.splitlines():
+        begins = re.match(r"def (\w+)\(", line)
+        inside = begins[1] if begins else inside
+        lines.append(line.replace(f'"{STUB} {question}"', f'"{STUB} {inside}"'))
+    return "\n".join(lines)
 
 
 def source_lines(lesson: Lesson, kind: str) -> dict[str, int]:

@@ -86,6 +86,11 @@ def bill(
 
     with clear_errors():
         read, counter = _read(transcript), load_tokenizer(model)
+        if not read.calls():
+            raise CourseError(
+                f"none of the {len(read.messages)} messages is from the assistant, so no call was made and none is "
+                "billed: give the transcript of a run"
+            )
         frame = tool_bill(read, counter).frame() if by_tool else billed(read, counter).frame()
         if as_json:
             typer.echo(frame.to_json(orient="records"))

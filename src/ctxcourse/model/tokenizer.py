@@ -20,7 +20,8 @@ from ctxcourse.model.files import clear_content_errors
 Message = dict[str, Any]
 Normalise = Callable[[Any], list[dict[str, Any]]]
 
-_PIECES_KEPT, _LONGEST_KEPT = 16_384, 4_096  # pieces of prompts whose tokens are remembered; characters of one
+_SHORT = 4_096  # characters of a short piece of a prompt
+_SHORT_KEPT, _LONG_KEPT = 16_384, 64  # pieces whose tokens are remembered
 
 _OPEN, _CLOSE = (
     "\ue0c1",
@@ -53,7 +54,8 @@ class ChatTokenizer:
         self._names = {number: name for name, number in self.control_tokens.items()}
         longest_first = sorted(self.control_tokens, key=len, reverse=True)
         self._control = re.compile("(" + "|".join(map(re.escape, longest_first)) + ")") if longest_first else None
-        self._known_piece = functools.lru_cache(_PIECES_KEPT)(self._encode_piece)
+        self._short_piece = functools.lru_cache(_SHORT_KEPT)(self._encode_piece)
+        self._long_piece = functools.lru_cache(_LONG_KEPT)(self._encode_piece)
 
     # Text
 
@@ -105,8 +107,8 @@ class ChatTokenizer:
     def encode_prompt(self, messages: Sequence[Message], tools: Sequence[Message] | None = None) -> list[int]:
         """Return the token ids that the model is given for ``messages`` and ``tools``.
 
-        What stands between two control tokens is tokenised by itself, and remembered if it is not very long: a message
-        that was in an earlier prompt costs a look-up here.
+        What stands between two control tokens is tokenised by itself, and remembered: a message that was in an earlier
+        prompt costs a look-up here.
         """
         ids = array("I")
         for piece in self._pieces(self._render(messages, tools)):
@@ -114,17 +116,18 @@ class ChatTokenizer:
             if number is not None:
                 ids.append(number)
             else:
-                ids += self._known_piece(piece) if len(piece) <= _LONGEST_KEPT else self._encode_piece(piece)
+                ids += self._short_piece(piece) if len(piece) <= _SHORT else self._long_piece(piece)
         return ids.tolist()
 
     @property
     def tokenised(self) -> int:
         """How many pieces of prompts were tokenised and remembered since the last `forget`."""
-        return self._known_piece.cache_info().misses
+        return self._short_piece.cache_info().misses + self._long_piece.cache_info().misses
 
     def forget(self) -> None:
         """Drop the remembered pieces of prompts."""
-        self._known_piece.cache_clear()
+        self._short_piece.cache_clear()
+        self._long_piece.cache_clear()
 
     def _encode_piece(self, piece: str) -> array[int]:
         return array("I", self.encode(self._restore(piece)))

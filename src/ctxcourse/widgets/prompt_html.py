@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, Protocol
 
 from ctxcourse.messages import normalise
@@ -82,11 +83,12 @@ def _common_prefix(first: str, second: str) -> int:
 def _block_buckets(messages: Sequence[Message]) -> list[str]:
     """The bucket of each block between ``<|im_start|>`` and ``<|im_end|>``: tool results in a row share a block."""
     roles = [message["role"] for message in normalise(list(messages))]
-    buckets = [] if roles and roles[0] == "system" else ["system"]  # the template's default system message
-    for position, role in enumerate(roles):
+    opening = len(list(takewhile(lambda role: role == "system", roles)))  # one further down is conversation
+    buckets = ["system"] * (opening or 1)  # the template's default system message, where there is none
+    for position, role in enumerate(roles[opening:], start=opening):
         if role == "tool" and position and roles[position - 1] == "tool":
             continue
-        buckets.append({"system": "system", "tool": "tool_results"}.get(role, "conversation"))
+        buckets.append("tool_results" if role == "tool" else "conversation")
     return buckets
 
 
