@@ -24,7 +24,7 @@ from transformers import AutoModelForCausalLM
 
 from ctxcourse import load_model
 from ctxcourse.agent.comparison import compared_policies
-from ctxcourse.agent.probe_table import NEW_TOKENS, Probe, not_begun_as, probes
+from ctxcourse.agent.probe_table import NEW_TOKENS, Probe, answered, not_begun_as, probes
 from ctxcourse.agent.scenario import shipped_run
 from ctxcourse.model.completions import CompletionStore
 from ctxcourse.model.openings import begin_suppress_tokens
@@ -58,12 +58,7 @@ def ours(model: Model) -> tuple[list[Probe], list[Any], float, float]:
     started = time.perf_counter()
     asked = probes(compared_policies(model, run), run.messages, model)
     made = time.perf_counter()
-    completions = model.complete_many(
-        [(probe.kept.messages, run.tools) for probe in asked],
-        NEW_TOKENS,
-        tool_choice="none",
-        unlike=not_begun_as(asked, run.messages),
-    )
+    completions = answered(asked, run.messages, run.tools, model)
     return asked, completions, made - started, time.perf_counter() - made
 
 

@@ -10,7 +10,7 @@ import pytest
 from ctxcourse import load_model, load_tokenizer
 from ctxcourse.agent.accounting import bill_of_prompts
 from ctxcourse.agent.comparison import bills, compared_policies
-from ctxcourse.agent.probe_table import NEW_TOKENS, cells, not_begun_as, probes
+from ctxcourse.agent.probe_table import answered, cells, probes
 from ctxcourse.agent.probes import FACTS, classify, held
 from ctxcourse.agent.scenario import shipped_run
 from ctxcourse.policies import replay
@@ -78,9 +78,7 @@ def test_what_the_helpers_write_is_written_again_and_a_random_tenth_of_the_probe
     frame = load_results("probes")
     asked = probes(compared, RUN.messages, model)
     chosen = sorted(random.Random().sample(range(len(frame)), len(frame) // 10))
-    prompts = [(asked[place].kept.messages, RUN.tools) for place in chosen]
-    unlike = not_begun_as([asked[place] for place in chosen], RUN.messages)
-    answers = model.complete_many(prompts, max_new_tokens=NEW_TOKENS, remember=False, tool_choice="none", unlike=unlike)
+    answers = answered([asked[place] for place in chosen], RUN.messages, RUN.tools, model, remember=False)
     for place, answer in zip(chosen, answers, strict=True):
         assert frame["prompt_tokens"][place] == answer.prompt_tokens
         assert frame["answer"][place] == answer.text, frame["question"][place]

@@ -80,13 +80,12 @@ def test_a_random_tenth_of_the_answers_is_given_again() -> None:
         before, answer = RUN.prompt(call), RUN.messages[call.index]
         first = before[-1]["role"] == "user"
         required = first and turns[call.turn - 1].tool_choice == "required"
-        said = [m["content"] for m in before if m["role"] == "assistant" and not m.get("tool_calls")]
         made = model.complete(
             before,
             RUN.tools,
             NEW_TOKENS,
             tool_choice="required" if required else "auto" if first else "none",
-            unlike=() if required else unlike(turns[call.turn - 1].text, said),
+            unlike=() if required else unlike(turns[call.turn - 1].text, before),
         )
         again = assistant_message(made.text, call.number)[0] if first else {"role": "assistant", "content": made.text}
         assert again["content"].strip() == answer["content"], call

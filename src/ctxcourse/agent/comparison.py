@@ -85,7 +85,7 @@ def compared_policies(model: Model, transcript: Transcript, names: Sequence[str]
     `ComparisonError` for a recording without calls and for a name that no policy has, ProbeError for a recording of
     fewer than two turns, or one in which a fact is not said before the last turn.
     """
-    _calls(transcript)
+    calls_made(transcript)
     given = planted(before_last_turn(transcript.messages))
     turn = sum(message["role"] == "user" for message in transcript.messages[: max(given) + 1])
     left = COMPACTED_AT - catalogue_cost(transcript.tools, model).total
@@ -116,7 +116,7 @@ def bills(transcript: Transcript, policies: Sequence[Policy], model: Model, comm
     in ``recording``, the provenance of the run; its ``calls`` is the number of rows.
     Raises `ComparisonError` for a recording without calls.
     """
-    calls = _calls(transcript)
+    calls = calls_made(transcript)
     last = next(call for call in calls if call.turn == calls[-1].turn)
     rows: list[list[Any]] = []
     for policy in policies:
@@ -138,7 +138,8 @@ def bills(transcript: Transcript, policies: Sequence[Policy], model: Model, comm
     return BILLS.frame(rows, about)
 
 
-def _calls(transcript: Transcript) -> list[Call]:
+def calls_made(transcript: Transcript) -> list[Call]:
+    """Return the calls of a recording; raises `ComparisonError` where there are none."""
     calls = transcript.calls()
     if not calls:
         raise ComparisonError(

@@ -22,6 +22,7 @@ from ctxcourse.agent.transcript import Transcript
 from ctxcourse.errors import CourseError
 from ctxcourse.history import split_sentences
 from ctxcourse.messages import Message
+from ctxcourse.pairing import calls_of
 from ctxcourse.tools import ToolCall, parse_tool_calls
 
 if TYPE_CHECKING:
@@ -113,7 +114,6 @@ def run(
     tools = world.tools()
     messages: list[Message] = [{"role": "system", "content": system}]
     done: list[tuple[list[int], Completion]] = []
-    said: list[str] = []
     for number, turn in enumerate(turns, start=1):
         world.at(turn.minute)
         messages.append({"role": "user", "content": turn.text})
@@ -126,14 +126,13 @@ def run(
                 should_stop,
                 remember=True,
                 tool_choice="none" if not left else "required" if required else "auto",
-                unlike=() if required else unlike(turn.text, said),
+                unlike=() if required else unlike(turn.text, messages),
             )
             done.append((model.encode_prompt(messages, tools), completion))
             watch(Step(number, len(done), completion))
             message, calls = assistant_message(completion.text, len(done)) if left else _spoken(completion.text)
             messages.append(message)
             if not calls:
-                said.append(message["content"])
                 break
             messages += [_result(call, made, world) for call, made in zip(calls, message["tool_calls"], strict=True)]
             messages[-1]["content"] += REQUEST
@@ -147,12 +146,15 @@ def run(
     return Transcript(messages, tools, _provenance(model, done, max_new_tokens, world.seed, arguments, began, command))
 
 
-def unlike(text: str, said: Sequence[str]) -> list[str]:
+def unlike(text: str, messages: Sequence[Message]) -> list[str]:
     """Return whose first tokens may not begin an answer: the sentences of the user's message, the last answers given.
 
-    >>> unlike("Is it slow? Look.", ["No."])
-    ['Is it slow?', 'Look.', 'No.']
+    Answers are those among ``messages`` that call nothing.
+
+    >>> unlike("Is it slow? Look.", [{"role": "assistant", "content": "No."}])
+    ['Is it slow? ', 'Look.', 'No.']
     """
+    said = [message["content"] for message in messages if message["role"] == "assistant" and not calls_of(message)]
     return [*split_sentences(text), *said[-UNLIKE:]]
 
 

@@ -118,12 +118,21 @@ def probes(
 
 def not_begun_as(asked: Sequence[Probe], messages: Any) -> list[list[str]]:
     """Return for each probe what its answer may not begin as, by the loop's rule, given the whole recording."""
-    said = [
-        message["content"]
-        for message in before_last_turn(messages)
-        if message["role"] == "assistant" and not message.get("tool_calls")
-    ]
-    return [unlike(probe.question, said) for probe in asked]
+    talk = before_last_turn(messages)
+    return [unlike(probe.question, talk) for probe in asked]
+
+
+def answered(
+    asked: Sequence[Probe], messages: Any, tools: Any, model: Model, max_new_tokens: int = NEW_TOKENS, **how: Any
+) -> list[Completion]:
+    """Ask probes in one batch, under the loop's rule for a last answer; ``how`` goes to `Model.complete_many`."""
+    return model.complete_many(
+        [(probe.kept.messages, tools) for probe in asked],
+        max_new_tokens=max_new_tokens,
+        tool_choice="none",
+        unlike=not_begun_as(asked, messages),
+        **how,
+    )
 
 
 def run(
@@ -146,20 +155,12 @@ def run(
     began = time.perf_counter()
     catalogue = normalise_tools(tools)
     asked = probes(policies, messages, model, facts, should_stop)
-    prompts = [(probe.kept.messages, catalogue) for probe in asked]
-    completions = model.complete_many(
-        prompts,
-        max_new_tokens=max_new_tokens,
-        remember=True,
-        should_stop=should_stop,
-        progress=progress,
-        tool_choice="none",
-        unlike=not_begun_as(asked, messages),
-    )
+    how = {"remember": True, "should_stop": should_stop, "progress": progress}
+    completions = answered(asked, messages, catalogue, model, max_new_tokens, **how)
     about = provenance(
         "probes",
         model,
-        (model.encode_prompt(given, catalogue) for given, _ in prompts),
+        (model.encode_prompt(probe.kept.messages, catalogue) for probe in asked),
         completions,
         max_new_tokens=max_new_tokens,
         seed=0,  # nothing is drawn

@@ -81,16 +81,13 @@ def bill(
 ) -> None:
     """Count what every call of a run was sent: four buckets, the sum so far, and what a prefix cache spares."""
     from ctxcourse.agent.accounting import bill as billed
+    from ctxcourse.agent.comparison import calls_made
     from ctxcourse.agent.tool_use import tool_bill
     from ctxcourse.loading import load_tokenizer
 
     with clear_errors():
         read, counter = _read(transcript), load_tokenizer(model)
-        if not read.calls():
-            raise CourseError(
-                f"none of the {len(read.messages)} messages is from the assistant, so no call was made and none is "
-                "billed: give the transcript of a run"
-            )
+        calls_made(read)  # without a call there is nothing to bill
         frame = tool_bill(read, counter).frame() if by_tool else billed(read, counter).frame()
         if as_json:
             typer.echo(frame.to_json(orient="records"))

@@ -149,12 +149,11 @@ class Model:
         ]
         if unlike and len(unlike) != len(ids):
             raise PromptError(f"unlike has {len(unlike)} lists of texts for {len(ids)} prompts: give one for each.")
-        lists = [tuple(texts) if isinstance(texts, list) else texts for texts in unlike or [()] * len(ids)]
+        lists = {repr(texts): texts for texts in unlike or [()]}  # many prompts share a list, and a rule is large
         known = {
-            texts: begin_suppress_tokens(self.tokenizer, vocabulary, tool_choice, texts)
-            for texts in dict.fromkeys(lists)
+            name: begin_suppress_tokens(self.tokenizer, vocabulary, tool_choice, texts) for name, texts in lists.items()
         }
-        rules = [known[texts] for texts in lists]
+        rules = [known[repr(texts)] for texts in unlike or [()] * len(ids)]
         return self._answered(ids, max_new_tokens, remember, should_stop, progress, rules, finished)
 
     def _answered(
@@ -202,7 +201,7 @@ class Model:
                 for part in of_one_rule(missing, ids, rules):
                     prompts, of_part = [ids[n] for n in part], [rules[n] for n in part]
                     told = partial(computed, part)
-                    self.engine.run(prompts, limit, told, should_stop, advance, of_part if any(of_part) else ())
+                    self.engine.run(prompts, limit, told, should_stop, advance, of_part)
         return [done[number] for number in range(len(ids))]
 
     def pending_tokens(self, prompt: Prompt, tools: Sequence[Message] | None = None) -> int:

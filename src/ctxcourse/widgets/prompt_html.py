@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
 from typing import Any, Protocol
 
-from ctxcourse.messages import normalise
+from ctxcourse.messages import normalise, split_system
+from ctxcourse.model.tree import shared
 from ctxcourse.plots.pictures import part_style
 
 Message = Mapping[str, Any]
@@ -58,7 +58,7 @@ def labelled_pieces(
 ) -> Iterator[tuple[str, bool, str]]:
     """Yield the prompt in pieces ``(text, is_control_token, bucket)``; joined, the texts are the prompt."""
     pieces = tok.split_prompt(messages, tools)
-    system_ends = _common_prefix(tok.render(messages, tools), tok.render(messages))
+    system_ends = shared(tok.render(messages, tools), tok.render(messages))
     blocks = _block_buckets(messages)
     at, block, closed = 0, -1, False
     for text, control in pieces:
@@ -74,18 +74,12 @@ def labelled_pieces(
         at += len(text)
 
 
-def _common_prefix(first: str, second: str) -> int:
-    pairs = zip(first, second, strict=False)
-    shorter = min(len(first), len(second))
-    return next((place for place, (one, other) in enumerate(pairs) if one != other), shorter)
-
-
 def _block_buckets(messages: Sequence[Message]) -> list[str]:
     """The bucket of each block between ``<|im_start|>`` and ``<|im_end|>``: tool results in a row share a block."""
-    roles = [message["role"] for message in normalise(list(messages))]
-    opening = len(list(takewhile(lambda role: role == "system", roles)))  # one further down is conversation
-    buckets = ["system"] * (opening or 1)  # the template's default system message, where there is none
-    for position, role in enumerate(roles[opening:], start=opening):
+    opening, rest = split_system(normalise(list(messages)))
+    buckets = ["system"] * (len(opening) or 1)  # the template's default system message, where there is none
+    roles = [message["role"] for message in rest]
+    for position, role in enumerate(roles):
         if role == "tool" and position and roles[position - 1] == "tool":
             continue
         buckets.append("tool_results" if role == "tool" else "conversation")
