@@ -350,7 +350,8 @@ made.billed - without.billed, f"{1 - without.billed / made.billed:.1%}", passes(
 from ctxcourse.agent.loop import unlike
 
 spoken = {turn: messages[-1]["content"] for turn, messages in run.turns().items()}
-refused = unlike(turns[26].text, [spoken[turn] for turn in range(1, 27)])
+before = [message for turn in range(1, 27) for message in run.turns()[turn]]
+refused = unlike(turns[26].text, before)
 spoken[27], [tok.decode(tok.encode(text)[:1]) for text in refused]
 
 # %% [markdown]

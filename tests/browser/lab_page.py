@@ -34,6 +34,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+ERROR = "[data-mime-type='application/vnd.jupyter.error']"
 SERVER_SECONDS = 60
 PAGE_SECONDS = 180  # a cold model on a busy machine
 
@@ -137,17 +138,19 @@ class LabPage:
         expect(idle).to_have_count(1, timeout=PAGE_SECONDS * 1000)
 
     def run_all(self) -> None:
-        """Run every cell and wait until the last has run."""
+        """Run every cell and wait until the last has run; a cell that fails before it is shown with its error."""
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         last = self.page.locator(".jp-Notebook .jp-CodeCell .jp-InputPrompt").last
-        expect(last).to_have_text(re.compile(r"\[\d+\]:"), timeout=PAGE_SECONDS * 1000)
+        ran = last.filter(has_text=re.compile(r"\[\d+\]:"))
+        failed = self.page.locator(ERROR)
+        expect(ran.or_(failed).first).to_be_attached(timeout=PAGE_SECONDS * 1000)
         self.wait_idle()
+        assert ran.count(), f"a cell failed, and those after it did not run:\n{failed.first.inner_text()}"
 
     def complaints(self) -> Locator:
         """Return the outputs that are errors, or were written to standard error."""
-        kinds = [f"[data-mime-type='application/vnd.jupyter.{kind}']" for kind in ("error", "stderr")]
-        return self.page.locator(", ".join(kinds))
+        return self.page.locator(f"{ERROR}, [data-mime-type='application/vnd.jupyter.stderr']")
 
     def output(self, marker: str) -> Locator:
         """Return the output area of the one cell that holds an element with the CSS class ``marker``."""

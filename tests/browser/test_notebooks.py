@@ -20,6 +20,12 @@ def test_errors_and_warnings_of_a_notebook_are_seen(fresh: LabPage):
     expect(fresh.complaints()).to_have_count(2)
 
 
+def test_a_cell_that_fails_is_named_at_once_with_its_error(fresh: LabPage):
+    fresh.open("failing.ipynb", notebook_of("1 / 0", "print('never')"))
+    with pytest.raises(AssertionError, match="ZeroDivisionError"):
+        fresh.run_all()
+
+
 def test_the_start_page_runs_and_its_explorer_answers(fresh: LabPage):
     fresh.open("00_start_here.ipynb")
     fresh.run_all()
