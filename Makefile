@@ -1,4 +1,4 @@
-# make lab · test · build · check · grade · bench · release      ARGS=… is passed on
+# make lab · test · full · build · check · grade · bench · release      ARGS=… is passed on
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 ROOT_USER := $(if $(filter 0,$(shell id -u)),--allow-root)
 export JUPYTER_PLATFORM_DIRS = 1
 
-.PHONY: lab test build check grade bench release setup environment lock screenshots clean
+.PHONY: lab test full build check grade bench release setup environment lock screenshots clean
 .DEFAULT_GOAL := lab
 
 environment:
@@ -22,6 +22,9 @@ test: setup                              # everything but the long runs
 	@$(BIN)/python -m pytest -m "not full" tests $(ARGS)
 	@$(BIN)/python -m pytest --nbval notebooks solutions $(ARGS)
 
+full: setup                              # the long runs: hundreds of answers and a tenth of every shipped run, again
+	@$(BIN)/python -m pytest -m full tests $(ARGS)
+
 build: setup                             # lessons/ -> notebooks/ exercises/ solutions/
 	@$(BIN)/python -m ctxcourse.authoring.build $(ARGS)
 
@@ -35,7 +38,7 @@ grade: setup                             # make grade ARGS="submissions/ --grade
 	@$(BIN)/ctxcourse grade $(ARGS)
 
 bench: setup                             # the figures in benchmarks/; compiles llama.cpp the first time
-	@$(BIN)/python -c "import llama_cpp, langchain_core, llama_index.core, haystack" 2>/dev/null || $(BIN)/python -m pip install -c constraints.txt -e ".[bench]"
+	@$(BIN)/python -c "import llama_cpp, langchain_core, llama_index.core, haystack, langchain_community, datasketch" 2>/dev/null || $(BIN)/python -m pip install -c constraints.txt -e ".[bench]"
 	@$(BIN)/python benchmarks/start_up.py
 	@$(BIN)/python benchmarks/store.py
 	@$(BIN)/python benchmarks/products.py

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import edge_inputs as given
+from edge_counting import TOKENIZER, fitted
 
-from ctxcourse import buckets, catalogue_cost, load_tokenizer, needle
+from ctxcourse import buckets, catalogue_cost, needle
 from ctxcourse.budget import ContextBudget
 from ctxcourse.history import Elision, RollingSummary, SlidingWindow, Truncation
-from ctxcourse.messages import normalise, paired
-from ctxcourse.retrieval import bm25_scores, dedup, intent, rank, reorder
+from ctxcourse.messages import normalise, paired, repair
+from ctxcourse.retrieval import bm25_scores, dedup, intent, rank, relevant, reorder
 from ctxcourse.tokens import count_text, truncate
 from ctxcourse.tools import Toolset, trim_prose
 
 NAME = "ctxcourse"
-TOKENIZER = load_tokenizer()
 
 
 def read(messages: Any) -> str:
@@ -23,18 +23,17 @@ def read(messages: Any) -> str:
 
 
 def _trimmed(messages: Any, budget: int = given.BUDGET, may_cut: bool = True) -> str:
-    made = Truncation(budget, may_cut=may_cut).compress(messages, TOKENIZER)
-    return f"{given.said(made.messages)} ({made.tokens_after} of {budget} tokens)"
+    return fitted(Truncation(budget, may_cut=may_cut).compress(messages, TOKENIZER).messages, budget)
 
 
 def default_system() -> str:
     found = buckets(given.TALK, [], TOKENIZER)
-    parts = ", ".join(f"{name} {size}" for name, size in found.as_dict().items() if size)
+    parts = ", ".join(f"{name} {size}" for name, size in found.as_dict().items() if size and name != "total")
     return f"{found.total}: {parts}"
 
 
 def dense_text() -> str:
-    return f"{count_text(given.DENSE, TOKENIZER)}"
+    return ", ".join(f"{name} {count_text(text, TOKENIZER)}" for name, text in given.DENSE.items())
 
 
 def orphan_result() -> str:
@@ -45,18 +44,18 @@ def unanswered_call() -> str:
     return given.said(paired(given.UNANSWERED))
 
 
+def repaired() -> str:
+    return " / ".join(given.said(repair(talk)) for talk in (given.ORPHAN, given.UNANSWERED))
+
+
 def parallel_calls() -> str:
-    return _trimmed(given.PARALLEL, 130)
+    return _trimmed(given.PARALLEL, given.ROOM)
 
 
 def control_tokens() -> str:
     start = TOKENIZER.encode_prompt(given.TALK)[0]
     begun = [TOKENIZER.encode_prompt(each).count(start) for each in (given.CONTROL, given.TALK)]
     return f"counted as text: {begun[0]} messages begin in the prompt, {begun[1]} with a harmless document"
-
-
-def no_messages() -> str:
-    return given.said(Truncation(given.BUDGET).compress([], TOKENIZER).messages)
 
 
 def only_system() -> str:
@@ -74,30 +73,60 @@ def system_too_large() -> str:
 
 
 def reserve_too_large() -> str:
-    return str(ContextBudget(window=4_096, generation=4_096).room)
+    return str(ContextBudget(window=given.WINDOW, generation=given.WINDOW).room)
+
+
+def zero_budget() -> str:
+    return _trimmed(given.TALK, 0)
+
+
+def negative_budget() -> str:
+    return _trimmed(given.TALK, -5)
 
 
 def message_too_large() -> str:
     return _trimmed(given.LONG)
 
 
+def message_uncut() -> str:
+    return _trimmed(given.LONG, may_cut=False)
+
+
 def summary_grows() -> str:
-    compressor = RollingSummary(given.written, threshold=90, keep_last=2, summary_tokens=30)
-    return given.said(compressor.compress(given.CHAT, TOKENIZER).messages)
+    asked = given.Summariser(given.LONG_SUMMARY)
+    compressor = RollingSummary(asked, threshold=given.ROOM, keep_last=2, summary_tokens=30)
+    return given.said(compressor.compress(given.LONG_CHAT, TOKENIZER).messages)
+
+
+def tail_too_large() -> str:
+    asked = given.Summariser(given.SHORT_SUMMARY)
+    compressor = RollingSummary(asked, threshold=given.ROOM, keep_last=2, summary_tokens=30)
+    return given.rounds(lambda talk: compressor.compress(talk, TOKENIZER).messages, given.TAIL, asked, list)
+
+
+def fewer_turns() -> str:
+    return given.said(SlidingWindow(last=given.KEEP).compress(given.CHAT, TOKENIZER).messages)
+
+
+def no_user_turn() -> str:
+    return _trimmed(given.NO_USER, given.ROOM)
+
+
+def no_user_over() -> str:
+    return _trimmed(given.NO_USER)
 
 
 def empty_history() -> str:
-    return given.said(SlidingWindow(last=4).compress([], TOKENIZER).messages)
+    return _trimmed([])
 
 
 def stub_longer() -> str:
-    made = Elision(after=1).compress(given.SHORT_RESULT, TOKENIZER)
-    return given.said(made.messages)
+    return fitted(Elision(after=1).compress(given.SHORT_RESULT, TOKENIZER).messages, given.BUDGET)
 
 
 def emoji() -> str:
-    cut = truncate(given.EMOJI, 20, TOKENIZER)
-    return f"{TOKENIZER.count_text(cut)} tokens, …{cut[-8:]!r}"
+    cut = truncate(given.EMOJI, given.BUDGET, TOKENIZER)
+    return given.ends(cut, f"{TOKENIZER.count_text(cut)} tokens")
 
 
 def even_number() -> str:
@@ -108,13 +137,31 @@ def ties_and_nan() -> str:
     return " ".join(rank(*given.TIED))
 
 
+def dict_items() -> str:
+    return " ".join(each["content"] for each in rank(*given.DICTS))
+
+
+def _found(query: str, documents: list[str]) -> str:
+    scores = bm25_scores(query, documents)
+    kept = relevant(documents, scores, query=query)
+    order = ", in their order" if kept and rank(kept, scores) == documents else ""
+    return f"{len(kept)} documents{order}, scores {scores}"
+
+
 def empty_query() -> str:
-    return str([bm25_scores(query, given.DOCUMENTS) for query in ("", "the of and")])
+    return _found("", given.DOCUMENTS)
+
+
+def stop_words() -> str:
+    return _found(given.STOP_WORDS, given.DOCUMENTS)
+
+
+def empty_documents() -> str:
+    return _found(given.QUERY, given.NO_TEXT)
 
 
 def near_copies() -> str:
-    made = dedup(*given.COPIES, count=TOKENIZER.count_text)
-    return f"kept {made.kept}"
+    return f"kept {dedup(*given.COPIES, count=TOKENIZER.count_text).kept}"
 
 
 def intent_words() -> str:
@@ -122,16 +169,15 @@ def intent_words() -> str:
 
 
 def schema() -> str:
-    made = trim_prose(given.SCHEMA)
-    return given.schema_said(made)
+    return given.schema_said(trim_prose(given.SCHEMA))
 
 
 def no_tools() -> str:
-    return f"{Toolset(given.TOOLS).select([])!r}"
+    return f"{len(Toolset(given.TOOLS).select([]).tools)} tools"
 
 
 def unknown_tool() -> str:
-    return f"{Toolset(given.TOOLS).select(['read_status'])!r}"
+    return f"{Toolset(given.TOOLS).select([given.UNKNOWN])!r}"
 
 
 def twice() -> str:
@@ -139,7 +185,4 @@ def twice() -> str:
 
 
 def needle_answers() -> str:
-    three = needle.register(3, seed=1)
-    right, other = three.records[0].extension, three.records[1].extension
-    answers = (f"{right[0]},{right[1:]}", f"{other}, not {right}", "", needle.question(three, 0) + f" {right}")
-    return ", ".join(needle.classify(answer, three, 0) for answer in answers)
+    return ", ".join(needle.classify(answer, given.REGISTER, 0) for answer in given.ANSWERS)

@@ -2,9 +2,9 @@
 
     python benchmarks/ordering.py
 
-The peers are no part of the course: pip install llama-index-core haystack-ai langchain-community datasketch. One that
-is not installed is left out. Every column gets the same documents, made by a seed, in the form of its library; making
-that form is not timed. Times are of the processor, not of the clock, since the machine may have other work.
+The peers are no part of the course: `pip install -e .[bench]` brings them, and without them there is no page. Every
+column gets the same documents, made by a seed, in the form of its library; making that form is not timed. Times are of
+the processor, not of the clock, since the machine may have other work.
 """
 
 from __future__ import annotations
@@ -83,41 +83,34 @@ def order_table() -> list[str]:
 
 def orderers(texts: Sequence[str], scores: Sequence[float]) -> dict[str, Work]:
     """Return, by library, what puts documents into their order and returns the texts."""
+    from haystack import Document
+    from haystack.components.rankers import LostInTheMiddleRanker
+    from langchain_community.document_transformers import LongContextReorder as Transformer
+    from langchain_core.documents import Document as Page
+    from llama_index.core.postprocessor import LongContextReorder
+    from llama_index.core.schema import NodeWithScore, TextNode
+
     columns: dict[str, Work] = {"ctxcourse": lambda: reorder(texts, scores)}
     pairs = list(zip(texts, scores, strict=True))
-    if installed("llama-index-core"):
-        from llama_index.core.postprocessor import LongContextReorder
-        from llama_index.core.schema import NodeWithScore, TextNode
+    nodes = [NodeWithScore(node=TextNode(text=text), score=score) for text, score in pairs]
+    llama = LongContextReorder()
+    columns["llama-index-core"] = lambda: [node.text for node in llama.postprocess_nodes(nodes)]
+    documents = [Document(content=text, score=score) for text, score in pairs]
+    ranker = LostInTheMiddleRanker()
 
-        nodes = [NodeWithScore(node=TextNode(text=text), score=score) for text, score in pairs]
-        llama = LongContextReorder()
-        columns["llama-index-core"] = lambda: [node.text for node in llama.postprocess_nodes(nodes)]
-    if installed("haystack-ai"):
-        from haystack import Document
-        from haystack.components.rankers import LostInTheMiddleRanker
+    def haystack() -> list[str]:
+        ranked = sorted(documents, key=lambda document: document.score, reverse=True)
+        return [document.content for document in ranker.run(documents=ranked)["documents"]]
 
-        documents = [Document(content=text, score=score) for text, score in pairs]
-        ranker = LostInTheMiddleRanker()
+    columns["haystack-ai"] = haystack
+    pages = [Page(page_content=text) for text in texts]
+    transformer = Transformer()
 
-        def haystack() -> list[str]:
-            ranked = sorted(documents, key=lambda document: document.score, reverse=True)
-            return [document.content for document in ranker.run(documents=ranked)["documents"]]
+    def langchain() -> list[str]:
+        ranked = [pages[index] for index in sorted(range(len(pages)), key=scores.__getitem__, reverse=True)]
+        return [page.page_content for page in transformer.transform_documents(ranked)]
 
-        columns["haystack-ai"] = haystack
-    if installed("langchain-community"):
-        from langchain_community.document_transformers import LongContextReorder as Transformer
-        from langchain_core.documents import Document as Page
-
-        pages = [Page(page_content=text) for text in texts]
-        transformer = Transformer()
-
-        def langchain() -> list[str]:
-            ranked = [pages[index] for index in sorted(range(len(pages)), key=scores.__getitem__, reverse=True)]
-            return [page.page_content for page in transformer.transform_documents(ranked)]
-
-        columns["langchain-community"] = langchain
-    if len(columns) == 1:
-        raise SystemExit(f"No peer is installed to compare with: pip install {' '.join(PEERS)}")
+    columns["langchain-community"] = langchain
     return columns
 
 
@@ -192,16 +185,17 @@ def words_table() -> list[str]:
             texts, generator = with_copies(make(number)), random.Random(2)
             scores = [generator.random() for _ in texts]
             order = best_first(scores)
-            columns: dict[str, Work] = {"ours": lambda t=texts, s=scores: dedup(t, s, count=len).kept_indices}
-            if installed("datasketch"):
-                columns["datasketch"] = lambda t=texts, o=order: by_minhash(t, o)
+            columns: dict[str, Work] = {
+                "ours": lambda t=texts, s=scores: dedup(t, s, count=len).kept_indices,
+                "datasketch": lambda t=texts, o=order: by_minhash(t, o),
+            }
             least, kept = best_of(SLOW_TURNS, columns)
             if number <= EVERY_PAIR_UP_TO:
                 once, all_pairs = best_of(1, {"pairs": lambda t=texts, o=order: every_pair(t, o)})
                 least.update(once)
                 assert all_pairs["pairs"] == kept["ours"]
             cells = [f"{least[name]:.2f} s" if name in least else "" for name in ("ours", "datasketch", "pairs")]
-            otherwise = f"{len(set(kept['datasketch']) ^ set(kept['ours'])):,}" if "datasketch" in kept else ""
+            otherwise = f"{len(set(kept['datasketch']) ^ set(kept['ours'])):,}"
             what = make.__name__.replace("_", " ")
             dropped = number - len(kept["ours"])
             show(lines, f"| {number:,}, {what} | {' | '.join(cells)} | {dropped:,} | {otherwise} |")
@@ -217,11 +211,10 @@ def embeddings_table() -> list[str]:
         rows = np.concatenate([better, better + 0.3 * generator.normal(size=better.shape)])
         texts = [str(index) for index in range(number)]
         columns: dict[str, Work] = {"ours": lambda t=texts, r=rows: dedup(t, count=len, embeddings=r).kept}
-        if installed("langchain-community"):
-            columns["theirs"] = redundant_filter(texts, rows)
+        columns["theirs"] = redundant_filter(texts, rows)
         least, kept = best_of(SLOW_TURNS, columns)
         which = [which_were_dropped(kept[name], texts) for name in columns]
-        cells = [f"{least[name]:.2f} s" if name in least else "" for name in ("ours", "theirs")]
+        cells = [f"{least[name]:.2f} s" for name in columns]
         show(lines, f"| {number:,} | {' | '.join(cells)} | {'; '.join(which)} |")
     return lines
 
@@ -257,7 +250,10 @@ def redundant_filter(texts: list[str], rows: Any) -> Work:
 def main() -> None:
     """Measure, print and write."""
     warnings.filterwarnings("ignore", category=DeprecationWarning)
-    peers = ", ".join(f"{package} {version(package)}" for package in PEERS if installed(package))
+    missing = [package for package in PEERS if not installed(package)]
+    if missing:
+        raise SystemExit(f"This page compares with {', '.join(missing)}, not installed here: pip install -e .[bench]")
+    peers = ", ".join(f"{package} {version(package)}" for package in PEERS)
     page = f"""# Ordering and deduplication
 
 Made by `python benchmarks/ordering.py` on {date.today():%-d %B %Y}: {os.cpu_count()} cores, {platform.system()}

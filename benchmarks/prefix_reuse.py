@@ -3,6 +3,8 @@
     python benchmarks/prefix_reuse.py                      everything, three rounds: over an hour, most of it plain
     python benchmarks/prefix_reuse.py --plain-rounds 1     plain transformers in the first round only
     python benchmarks/prefix_reuse.py --only rows,depths --sides ours,plain --output /tmp/some
+    python benchmarks/prefix_reuse.py --to-the-limit --only growing8,growing60 --rounds 1 \\
+        --output benchmarks/prefix_reuse_to_the_limit      answers of 8 and of 60 tokens, whatever the model would end
     python benchmarks/prefix_reuse.py --quick              three short prompts of each, once: does it all still run?
 
 In each round the sides take turns, each in a process of its own, so that all see the same machine; between them the
@@ -18,7 +20,7 @@ import json
 import os
 import platform
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -89,7 +91,7 @@ def run(options: argparse.Namespace, save: Any) -> dict[str, Any]:
     tokenizer = load_tokenizer(DEFAULT_MODEL)
     ends = {tokenizer.control_tokens[name] for name in ("<|im_end|>", "<|endoftext|>")}
     made = make_workloads(tokenizer, options.quick)
-    workloads = {name: made[name] for name in options.only}
+    workloads = {name: replace(made[name], to_the_limit=options.to_the_limit) for name in options.only}
     from transformers import AutoConfig
 
     folder = ensure_model(DEFAULT_MODEL).path
@@ -103,6 +105,7 @@ def run(options: argparse.Namespace, save: Any) -> dict[str, Any]:
             "calls": len(workload.prompts),
             "sample": len(workload.sample),
             "new_tokens": workload.new_tokens,
+            "to_the_limit": workload.to_the_limit,
             "tokens": workload.tokens,
             "distinct": distinct_tokens(workload.prompts),
             "least_of_prompts": work.of_prompts(workload.prompts),
@@ -160,13 +163,15 @@ def main() -> None:
     parser.add_argument("--plain-rounds", type=int, help="rounds in which plain transformers takes part (default: all)")
     parser.add_argument("--only", default=",".join(WORKLOADS), help=f"some of {','.join(WORKLOADS)}")
     parser.add_argument("--sides", default=",".join(SIDES), help=f"some of {','.join(SIDES)}")
+    parser.add_argument("--to-the-limit", action="store_true", help="no answer ends before its last new token")
     parser.add_argument("--quick", action="store_true", help="three short prompts of each workload, one round")
     parser.add_argument("--output", type=Path, help="write the table and the results beside this name")
     options = parser.parse_args()
     options.only, options.sides = chosen(parser, options.only, WORKLOADS), chosen(parser, options.sides, SIDES)
     options.rounds = 1 if options.quick else options.rounds
     options.plain_rounds = options.rounds if options.plain_rounds is None else options.plain_rounds
-    complete = options.only == list(WORKLOADS) and options.sides == list(SIDES) and not options.quick
+    other = options.quick or options.to_the_limit
+    complete = options.only == list(WORKLOADS) and options.sides == list(SIDES) and not other
     output = options.output or (RESULTS if complete else None)
 
     def save(results: dict[str, Any]) -> None:

@@ -111,11 +111,13 @@ def plain(folder: str, ends: set[int]) -> dict[str, Callable[..., Any]]:
         for number in workload.sample:
             ids = torch.tensor([workload.prompts[number]])
             given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+            network.generation_config.eos_token_id = None if workload.to_the_limit else sorted(ends)
             found = network.generate(
                 **given, do_sample=False, repetition_penalty=1.0, max_new_tokens=workload.new_tokens
             )
             new = found[0, ids.shape[1] :].tolist()
-            turn.answers.append(new[: next((i for i, token in enumerate(new) if token in ends), len(new))])
+            ended = () if workload.to_the_limit else ends
+            turn.answers.append(new[: next((i for i, token in enumerate(new) if token in ended), len(new))])
             turn.computed.append(ids.shape[1])
         turn.seconds = time.perf_counter() - started
         return turn
@@ -173,7 +175,7 @@ def llama(gguf: str, ends: set[int], window: int, threads: int) -> dict[str, Cal
             for token in model.generate(list(workload.prompts[number]), temp=0.0, repeat_penalty=1.0):
                 if not new:
                     first += time.perf_counter() - before
-                if token in ends:
+                if token in ends and not workload.to_the_limit:
                     break
                 new.append(token)
                 if len(new) == workload.new_tokens:
@@ -192,9 +194,11 @@ def ours(name: str) -> dict[str, Callable[..., Any]]:
     from ctxcourse import load_model
 
     model = load_model(name)
+    ends = set(model.engine.ends)
 
     def answer(workload: Workload) -> Turn:
         turn = Turn()
+        model.engine.ends = set() if workload.to_the_limit else ends
         prompts, new_tokens = list(map(list, workload.prompts)), workload.new_tokens
         model.forget()
         for batch in [prompts] if workload.together else [[ids] for ids in prompts]:

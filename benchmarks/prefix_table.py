@@ -48,7 +48,7 @@ def table(results: dict[str, Any]) -> str:
 def about(results: dict[str, Any]) -> str:
     packages = ", ".join(f"{name} {version}" for name, version in results["packages"].items())
     titles = "\n".join(
-        f"- `{name}`: {entry['title']}; {entry['new_tokens']} new tokens a call."
+        f"- `{name}`: {entry['title']}; {new_tokens(entry)} new tokens a call."
         + (f" {sampled(entry)}" if entry["sample"] < entry["calls"] and entry["turns"].get("plain") else "")
         for name, entry in results["workloads"].items()
     )
@@ -70,10 +70,21 @@ def about(results: dict[str, Any]) -> str:
     quiet = f"Meanwhile other processes used {statistics.median(others):.2f} cores (median; at most {max(others):.2f})."
     return (
         f"Made by `{results['command']}` on {results['date']}: {results['machine']}; {packages}. "
-        f"Rounds: {results['rounds']}; the sides alternate, a process each, weights in memory, no prefix known. "
+        f"Rounds: {results['rounds']}{plain_rounds(results)}; the sides alternate, a process each, "
+        "weights in memory, no prefix known. "
         f"{quiet}\n\n"
         f"{titles}{peer}"
     )
+
+
+def new_tokens(entry: dict[str, Any]) -> str:
+    return f"{'' if entry.get('to_the_limit') else 'at most '}{entry['new_tokens']}"
+
+
+def plain_rounds(results: dict[str, Any]) -> str:
+    """Return in how many rounds plain transformers took part, where that is not all."""
+    number = max(len(entry["turns"].get("plain", ())) for entry in results["workloads"].values())
+    return f" (plain transformers in {number} of them)" if 0 < number < results["rounds"] else ""
 
 
 def sampled(entry: dict[str, Any]) -> str:

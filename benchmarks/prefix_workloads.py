@@ -41,6 +41,7 @@ class Workload:
 
     ``together`` says whether all prompts are known before the first answer; where not, each call is answered before the
     next is known. ``sample`` are the numbers of the prompts that plain transformers answers; its time is scaled to all.
+    With ``to_the_limit`` an end marker is a token like any other, so that every answer has ``new_tokens``.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Workload:
     new_tokens: int
     together: bool
     sample: tuple[int, ...]
+    to_the_limit: bool = False
 
     @property
     def tokens(self) -> int:

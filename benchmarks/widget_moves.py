@@ -71,7 +71,7 @@ def move_in_kernel(slider: Slider, model: Any) -> None:
     """Move a slider of a new widget all the way and back, so that every point is once seen for the first time."""
     widget = EXPLORERS[slider.explorer](model)
     if not widget.cells:
-        raise SystemExit(f"There are no shipped results to move over: {widget.note}")
+        raise SystemExit(f"There are no shipped results to move over: {' '.join(widget.notes)}")
     if slider.start:
         getattr(widget, slider.start[0]).value = slider.start[1]
     control = getattr(widget, slider.attribute)

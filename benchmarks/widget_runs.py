@@ -15,7 +15,7 @@ from ctxcourse.model.weights import ensure_model
 from ctxcourse.needle import NEW_TOKENS
 from ctxcourse.widgets import PositionExplorer
 
-GOALS = {8: (3.0, 1.5), 25: (8.0, 5.0)}  # seconds by records: cold, and after a move of the needle
+GOALS = {8: (3.0, 1.5), 25: (8.0, 5.0)}  # seconds by records: cold, and after a move of the needle, wherever to
 TRIALS = 5
 PATIENCE = 600  # seconds for one Run
 
@@ -30,7 +30,7 @@ class Run:
 
     records: int
     what: str
-    goal: float | None
+    goal: float
     seconds: list[float] = field(default_factory=list)
     plain: list[float] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
@@ -67,7 +67,7 @@ def live_runs(model: Any) -> list[Run]:
         three = (
             (Run(records, "cold, needle at depth 1/2", cold), 0.5),
             (Run(records, "then at 3/4", after), 0.75),
-            (Run(records, "then at 0, before all others", None), 0.0),
+            (Run(records, "then at 0, before all others", after), 0.0),
         )
         for trial in range(TRIALS):
             explorer.trial.value = trial

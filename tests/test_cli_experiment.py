@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from ctxcourse.cli import app
+from ctxcourse.cli.experiment import QUICK
 from ctxcourse.experiments import EXPERIMENTS, experiment, order, table_of
 from ctxcourse.loading import load_model
 from ctxcourse.stats import wilson
@@ -115,7 +116,7 @@ def test_another_seed_draws_other_registers(tmp_path: Path) -> None:
 
 
 @every_experiment
-def test_the_defaults_are_the_design_and_quick_is_a_quarter_of_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_defaults_are_the_design_and_quick_takes_fewer_of_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
     def note(calls: Any, *_: Any, **more: Any) -> Any:
@@ -129,9 +130,10 @@ def test_the_defaults_are_the_design_and_quick_is_a_quarter_of_it(name: str, mon
     run(name, "--quick")
     (full, _), (quick, command) = asked
     assert full == experiment(name).calls()
-    assert 4 * len(quick) == len(full)
+    number = QUICK[name]
+    assert 20 * len(quick) == number * len(full)
     assert quick == full[: len(quick)]
-    assert re.search(r"--(trials|documents|tasks) 5\b", command)
+    assert re.search(rf"--(trials|documents|tasks) {number}\b", command)
 
 
 @every_experiment
@@ -150,7 +152,7 @@ def test_a_picture_is_drawn_where_it_is_told_to(name: str, tmp_path: Path) -> No
         ("order --trials 0", "trials=0: it is a whole number from 1"),
         ("order --records 141", "records=141: it is a whole number from 1 to 140"),
         ("order --seed -1", "seed=-1"),
-        ("order --quick --trials 3", "--quick is a quarter of the default trials: give it or --trials, not both"),
+        ("order --quick --trials 3", "--quick takes 2 trials: give it or --trials, not both"),
         ("compress --documents 21", "documents=21: it is a whole number from 1 to 20"),
         ("compress --quick --documents 1", "--documents, not both"),
         ("tools --tasks 0", "tasks=0: it is a whole number from 1 to 20"),

@@ -21,7 +21,7 @@ import tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
 CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
-EXTRAS = "[instructor,test]" if (ROOT / "lessons").exists() else ""  # a student release needs neither
+EXTRAS = "[instructor,test,embeddings]" if (ROOT / "lessons").exists() else ""  # a student release needs neither
 PIP = "pip==26.3"
 
 

@@ -213,16 +213,34 @@ saved, made.spent_tokens, round(made.spent_tokens / saved, 2)
 # remaining conversation again for each message that it takes away, a history of a thousand messages is counted five hundred times
 # over. Here a history is counted once for its size, each step that is considered once by itself, and the result once more as a
 # whole, so that trimming is linear in the length of the history. Cut down to half its size, a history of 10,000 messages is
-# counted 2.00 times a message, against 7.49 times by the bisection of langchain-core's `trim_messages`, which takes 2.1 times as
-# long (the course's repository holds the table and its script; both kept exactly the same messages).
+# rendered 2.00 times a message, against 7.49 times by the bisection of langchain-core's `trim_messages`. What costs most is the
+# tokenizing, though, and this course's tokenizer remembers the pieces of prompts that it has seen: each message is tokenised
+# once, whoever asks. So with the same counter the peer takes only 1.3 times as long (the course's repository holds the table and its
+# script; both kept exactly the same messages).
 #
 # ## One loop
 #
-# Since those that work on messages have one method and return one thing, a comparison is a loop.
+# Since all compressors have one method and return one thing, a comparison is a loop. Key sentences and the recursive summary
+# take a text, and not a conversation. So there is one more compressor, `Shortening`, which is made of any callable that takes a text,
+# a budget and a counter. Of the messages older than the newest four it brings all texts above one length down to that length, the
+# largest at which the whole prompt fits. Calls stay as they are, and what comes back no shorter is not used.
+
+# %%
+from ctxcourse.history import RecursiveSummary, Shortening
+
+made = Shortening(budget=1_200, shorten=key_sentences).compress(session, model)
+print(made.tokens_after, made.notes)
+made.messages[11]["content"]
+
+# %% [markdown]
+# All 23 messages are still there, eight of them shorter. This one was an answer of two sentences, the first of which named Ines Duarte and
+# her commit. With `RecursiveSummary(summarise)` in place of `key_sentences` the model retells each of the eight, at one call for each
+# or more; a text whose summary is refused stays whole, and where the others cannot make up for it you get the error. It is one
+# more line for the loop below, which does without it, to be quick.
 #
-# **Predict before you run.** Four compressors, and three things that somebody may want to know later. `3f9a1c7` is a commit that a tool
+# **Predict before you run.** Five compressors, and three things that somebody may want to know later. `3f9a1c7` is a commit that a tool
 # reported and the assistant repeated. `Tomasz Wilk` wrote another commit; he stands in a tool's result and nowhere else. `line 34` is in the
-# assistant's last message. Which compressor keeps which? There are twelve answers to write down.
+# assistant's last message. Which compressor keeps which? There are fifteen answers to write down.
 
 # %% jupyter={"outputs_hidden": true} tags=["nbval-ignore-output"]
 import pandas as pd
@@ -231,6 +249,7 @@ compressors = {
     "truncation": Truncation(budget=600),
     "sliding window": SlidingWindow(last=6),
     "elision": Elision(after=1),
+    "key sentences": Shortening(budget=1_200, shorten=key_sentences),
     "rolling summary": RollingSummary(summarise, threshold=1_000, summary_tokens=200),
 }
 facts = ("3f9a1c7", "Tomasz Wilk", "line 34")
@@ -245,10 +264,11 @@ pd.DataFrame(rows).T
 
 # %% [markdown]
 # Truncation and window know nothing older than the last turn or two. Elision keeps the commit, since the assistant had said it,
-# and loses the name that only a tool had said, though it knows where to get it again. What the summary keeps is what this model
-# thought worth keeping, and your table may say something else for another model: `made.messages[1]` has it in its own words. That
-# the assistant had repeated the commit helped in one row of four: it is still there where the tool's result has been elided, and
-# nowhere else.
+# and loses the name that only a tool had said, though it knows where to get it again. Key sentences keep the commit for another
+# reason: the sentence in which the assistant had said it is gone, but the tool's table of commits, which without a full stop is one
+# sentence and too long, was cut to its beginning, and it begins with this one. What the summary keeps is what this model thought
+# worth keeping, and your table may say something else for another model: `made.messages[1]` has it in its own words. That the
+# assistant had repeated the commit helped in one row of five: it is still there where the tool's result has been elided.
 
 # %% [markdown]
 # ## Move it yourself

@@ -44,7 +44,7 @@ Picture(figure, "Bars, in tokens: " + ", ".join(f"{name} {tokens}" for name, tok
 #
 # A catalogue is the part of an agent's prompt that nobody wrote for the request at hand. Somebody registered a function months ago,
 # somebody else connected a server with forty more, and since then they are all in front of every question, before its first word. In
-# the run that lesson 07 is about, they make up 28 % of everything that is billed.
+# the forty turns of lesson 07 they make up 28 % of everything that is billed as published, and 25 % in this course's own recording.
 #
 # So what does a tool cost, what of that is needed, and can one leave out what a request will not use? The last question has a catch.
 # To leave out the right tools one has to know which tool will be wanted, and that was to be the model's business.
@@ -533,14 +533,17 @@ quiz("04_tool_pruning")
 # ## Your own tools, in five minutes
 #
 # 1. Save the list of tools that your agent sends as a JSON file: in the form of the chat API, or as bare functions with `name`,
-# `description` and `parameters`. 2. Put the file's name in place of the sample, and a request that a user of yours would make in
-# place of ours. 3. Read the first column for the dearest tool, the second for what is left of it without prose, the third for
-# whether its words answer the request at all.
+#    `description` and `parameters`.
+# 2. Put the file's name in place of the sample, and a request that a user of yours would make in place of ours.
+# 3. Read the first column for the dearest tool, the second for what is left of it without prose, the third for whether its words
+#    answer the request at all.
 
 # %%
-from ctxcourse import load_sample
+from pathlib import Path
 
-_, my_tools = load_sample("coding_session")  # yours: json.load(open("tools.json"))
+from ctxcourse.samples import load_sample, read_json
+
+_, my_tools = load_sample("coding_session")  # yours: my_tools = read_json(Path("tools.json"))
 mine, request = Toolset(my_tools), "Which commit last changed the way due dates are parsed?"
 mine_trimmed, scores = catalogue_cost(mine.trimmed().tools, tok), mine.scores(request)
 price = catalogue_cost(mine.tools, tok)

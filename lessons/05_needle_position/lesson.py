@@ -140,10 +140,12 @@ live = run(sweeps.position(trials=32 if FULL else 2), model)
 both = live.merge(sweep, on=["trial", "depth"], suffixes=(" here", " shipped"))
 agree = int((both["answer here"] == both["answer shipped"]).sum())
 sweep = live if FULL else sweep
-f"{agree} of {len(live)} answers are the shipped ones; {live.attrs['provenance']['seconds']:.0f} seconds"
+about = live.attrs["provenance"]
+f"{agree} of {len(live)} answers are the shipped ones; {about['seconds']:.0f} seconds, {about['remembered']} remembered"
 
 # %% [markdown]
-# With greedy decoding the same prompt gives the same answer, so the shipped table is not a memory of some other day: it is what
+# *Remembered* are answers that this machine has given before: they come from the completion store, and the seconds are those of
+# the others. With greedy decoding the same prompt gives the same answer, so the shipped table is not a memory of some other day: it is what
 # your machine says, too. (Where two tokens are as good as equal, another processor's rounding may choose the other one; a
 # disagreement or two is no alarm.) Here is the whole table, summed up by depth:
 

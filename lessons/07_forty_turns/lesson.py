@@ -302,8 +302,9 @@ passes(cut, "conversation", "tools"), made.billed - cut.billed, f"{1 - cut.bille
 # ## How this run was helped
 #
 # Now for what ought to be said before anybody draws conclusions from it. A model of half a billion parameters, left to itself
-# with twelve tools, is no agent. It was tried, with three calls a turn and no rules: the model repeated the call whose result it
-# had just been given, then its own last answer, and from turn 3 on it said nothing at all. Three rules of the loop help it:
+# with twelve tools, is no agent. When this run was prepared we tried it with three calls a turn and without rules: the model repeated the
+# call whose result it had just been given, then its own last answer, and from turn 3 on it said nothing at all. (That trial was not
+# kept; take it for an anecdote, not for a measurement of this course.) Three rules of the loop help it:
 
 # %%
 run.provenance["arguments"]

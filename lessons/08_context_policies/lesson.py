@@ -2,8 +2,8 @@
 # # 08 · Same transcript, different memory
 #
 # *About 90 minutes, 45 of them for the exercises. QUICK runs in about a minute on two cores: it asks the twelve questions of the
-# control. `ctxcourse agent probe --policy all` asks all 120 and makes both tables again, in about a quarter of an hour. Words
-# with a fixed meaning are in the [glossary](00_start_here.ipynb#Glossary).*
+# control. FULL asks all 120 and makes both tables again, in about a quarter of an hour, as `ctxcourse agent probe --policy all` does in
+# a terminal. Words with a fixed meaning are in the [glossary](00_start_here.ipynb#Glossary).*
 #
 # **You will be able to** say of a memory policy what it keeps, what it is billed and what a prefix cache makes of it; tell a fact
 # that is gone from one that is there and not used; read a table of six trials without seeing more in it than there is; and write
@@ -13,20 +13,27 @@
 # cache would have had to compute, and the answers to twelve questions about two facts that were said at turns 2 and 19.
 
 # %%
+FULL = False  # True: ask all questions and make all bills here, and use yours below instead of the shipped ones
+
+# %%
 from ctxcourse import load_model
-from ctxcourse.agent import probe_table
+from ctxcourse.agent import comparison, probe_table
+from ctxcourse.agent.scenario import shipped_run
 from ctxcourse.plots import policies_plot
 from ctxcourse.results import load_results
 
-model = load_model()
+model, run = load_model(), shipped_run()
 probes, bills = load_results("probes"), load_results("bills")
+if FULL:
+    compared = comparison.compared_policies(model, run)
+    probes, bills = probe_table.run(compared, run.messages, run.tools, model), comparison.bills(run, compared, model)
 table = probe_table.cells(probes).merge(bills, on="policy")
 table.attrs = probes.attrs
 policies_plot(table)
 
 # %% [markdown]
 # To the right is what the run costs, upwards what is still known at its end. The place to be is the upper left corner. The
-# whiskers are 95 % intervals of twelve answers each.
+# whiskers are 95 % intervals of twelve answers each; a wide and pale one lies beneath another at nearly the same bill.
 #
 # Three things to see. The *sliding window* has the smallest bill of all that hold the conversation, and of twelve questions it
 # answers none. *Full history* stands furthest to the right: every word that was ever said is in its prompts, and five of its
@@ -41,9 +48,7 @@ policies_plot(table)
 
 # %%
 from ctxcourse.agent.probes import FACTS, before_last_turn, held, planted
-from ctxcourse.agent.scenario import shipped_run
 
-run = shipped_run()
 calls = run.calls()
 for index in planted(before_last_turn(run.messages)):
     print(index, run.messages[index]["content"])

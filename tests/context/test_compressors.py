@@ -7,10 +7,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ctxcourse.history import HistoryError, joined, parted
-from ctxcourse.history.compressors import Elision, RollingSummary, SlidingWindow, Truncation
+from ctxcourse.history import HistoryError, RecursiveSummary, joined, key_sentences, parted
+from ctxcourse.history.compressors import Elision, RollingSummary, Shortening, SlidingWindow, Truncation
 from ctxcourse.history.rolling import HEADING
 from ctxcourse.messages import MessageError, check_pairs, normalise, steps, turns
+from ctxcourse.tokens import truncate
 
 from .strategies import conversations, texts
 
@@ -48,6 +49,8 @@ KINDS = {
     "window": st.builds(SlidingWindow, st.integers(1, 12)),
     "elision": st.builds(Elision, st.integers(1, 4)),
     "rolling": rolling(),
+    "shortening": st.builds(Shortening, sizes, st.sampled_from([truncate, key_sentences]), st.integers(1, 6)),
+    "recursive": st.builds(Shortening, sizes, st.builds(RecursiveSummary, summaries, st.integers(20, 500))),
 }
 long_results = st.tuples(texts, st.integers(1, 8)).map(lambda pair: pair[0] * pair[1])
 
@@ -65,7 +68,7 @@ def talks(draw):
 def fits(compressor, talk, counter):
     """Whether a conversation is such that the compressor has nothing to do."""
     _, units = parted(talk)
-    if isinstance(compressor, Truncation):
+    if isinstance(compressor, Truncation | Shortening):
         return counter.count_prompt(talk) <= compressor.budget
     if isinstance(compressor, RollingSummary):
         return counter.count_prompt(talk) <= compressor.threshold
@@ -86,7 +89,7 @@ def test_every_compressor_keeps_the_rules(counter, kind, data, talk):
     try:
         made = compressor.compress(talk, counter)
     except HistoryError:
-        assert isinstance(compressor, Truncation | RollingSummary)
+        assert isinstance(compressor, Truncation | RollingSummary | Shortening)
         assert not fits(compressor, talk, counter)
         assert talk == given_talk
         return
@@ -141,7 +144,13 @@ def test_what_is_compressed_at_every_turn_stays_valid_and_small(counter, kind, d
         assert sum(message["content"].startswith(HEADING) for message in held) <= 1
 
 
-EVERY = [Truncation(100), SlidingWindow(3), Elision(2), RollingSummary(shortened, 100, 4, 20)]
+EVERY = [
+    Truncation(100),
+    SlidingWindow(3),
+    Elision(2),
+    RollingSummary(shortened, 100, 4, 20),
+    Shortening(100, key_sentences),
+]
 every = pytest.mark.parametrize("compressor", EVERY, ids=lambda compressor: type(compressor).__name__)
 
 
@@ -536,7 +545,14 @@ def test_the_course_sample_with_the_real_tokenizer(tokenizer):
     from ctxcourse import load_sample
 
     talk = load_sample("coding_session").messages
-    for compressor in (Truncation(600), SlidingWindow(4), Elision(1), RollingSummary(shortened, 900, 4, 100)):
+    for compressor in (
+        Truncation(600),
+        SlidingWindow(4),
+        Elision(1),
+        RollingSummary(shortened, 900, 4, 100),
+        Shortening(1_200, key_sentences),
+        Shortening(1_200, RecursiveSummary(shortened)),
+    ):
         made = compressor.compress(talk, tokenizer)
         check_pairs(made.messages)
         assert made.tokens_after == tokenizer.count_prompt(made.messages) < made.tokens_before

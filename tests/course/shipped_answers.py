@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -13,17 +13,23 @@ from ctxcourse.model.weights import find_model
 NEAR_TIE = 1e-3
 
 
-def answered_again(prompts: Sequence[list[int]], shipped: Sequence[str], max_new_tokens: int) -> None:
-    """Ask the prompts (token ids) of the default model; only where two tokens tie may an answer be another one."""
+def answered_again(
+    prompts: Sequence[list[int]], shipped: Sequence[str], max_new_tokens: int, record: Callable[[str, object], None]
+) -> None:
+    """Ask the prompts (token ids) of the default model; only where two tokens tie may an answer be another one.
+
+    ``record`` is pytest's ``record_property``; ties are listed at the end of the tests.
+    """
     model, tok = load_model(), load_tokenizer()
     found = find_model("qwen2.5-coder-0.5b")
     if found is None or found.fingerprint != model.fingerprint:
         pytest.fail("the shipped runs are the default model's: unset CTXCOURSE_MODEL")
     completions = model.complete_many(list(prompts), max_new_tokens, remember=False, progress=False)
+    record("compared", len(completions))
     for ids, text, completion in zip(prompts, shipped, completions, strict=True):
         if completion.text != text:
             gap = _gap(model, ids, tok.encode(text), completion.new_ids)
-            print(f"a tie: {completion.text!r}, shipped {text!r}, {gap}")
+            record("tie", f"{completion.text!r}, shipped {text!r}: the two best logits lie {gap:.6f} apart")
             assert gap < NEAR_TIE, "an answer that differs by more than the rounding between two best tokens"
 
 

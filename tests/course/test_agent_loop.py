@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ctxcourse import load_tokenizer
+from ctxcourse import load_model, load_tokenizer
 from ctxcourse.agent.environment import Environment
 from ctxcourse.agent.loop import REQUEST, AgentError, Step, Turn, assistant_message, run
 from ctxcourse.agent.probes import EMPLOYEE, SHARD, held
 from ctxcourse.agent.scenario import FACT_TURN, LAST_TURN, RULE_TURN, incident
+from ctxcourse.agent.transcript import Transcript
 from ctxcourse.messages import check_pairs, turns
-from ctxcourse.model.answers import Completion
+from ctxcourse.model.answers import Cancelled, Completion
+from ctxcourse.model.qwen import Model
+from tests.small_model import write_small_model
 
 TIME = '<tool_call>\n{"name": "get_current_time", "arguments": {"timezone": "UTC"}}\n</tool_call>'
 UNKNOWN = '{"name": "read_log", "arguments": {"service": "payments-api"}}'
@@ -187,6 +191,60 @@ def test_whoever_watches_is_told_of_every_call_and_the_provenance_says_what_was_
 def test_what_cannot_be_run_is_refused(more: dict[str, Any], said: str) -> None:
     with pytest.raises(AgentError, match=re.escape(said)):
         asked("Hello", **more)
+
+
+# A run that is stopped, with a real, small model
+
+
+def small_model(home: Path) -> Model:
+    """A model with a completion store of its own."""
+    home.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CTXCOURSE_HOME", str(home))
+        return load_model(str(write_small_model(home / "small")))
+
+
+class OneTool(Environment):
+    """The environment with a short catalogue, so that prompts of bytes stay short."""
+
+    def tools(self) -> list[dict[str, Any]]:
+        return super().tools()[:1]
+
+
+def worked(model: Model, steps: list[Step], should_stop: Callable[[], bool] = lambda: False) -> Transcript:
+    """Three turns, as a new process would work through them: nothing is left but what the store has."""
+    model.forget()
+    system, talk = incident()
+    return run(
+        model,
+        talk[:3],
+        OneTool(),
+        system=system,
+        max_new_tokens=12,
+        should_stop=should_stop,
+        watch=steps.append,
+        command="ctxcourse agent run",
+    )
+
+
+def test_a_run_that_was_stopped_goes_on_and_ends_as_one_that_was_not(tmp_path: Path) -> None:
+    straight: list[Step] = []
+    whole = worked(small_model(tmp_path / "whole"), straight)
+    assert len(straight) >= 3
+    assert whole.provenance["remembered"] == 0
+    stopped = small_model(tmp_path / "stopped")
+    begun: list[Step] = []
+    with pytest.raises(Cancelled):
+        worked(stopped, begun, lambda: len(begun) == 2)
+    assert [step.completion.remembered for step in begun] == [False, False]
+    steps: list[Step] = []
+    made = worked(stopped, steps)
+    assert (made.messages, made.tools) == (whole.messages, whole.tools)
+    assert [step.completion.remembered for step in steps] == [True, True] + [False] * (len(straight) - 2)
+    assert [step.completion.computed_tokens > 0 for step in steps] == [False, False] + [True] * (len(straight) - 2)
+    assert made.provenance["remembered"] == 2
+    same = {"calls", "command", "arguments", "tokens_in_prompts", "distinct_tokens", "seed"}
+    assert {name: made.provenance[name] for name in same} == {name: whole.provenance[name] for name in same}
 
 
 def test_the_two_facts_are_said_once_and_the_clock_never_goes_back() -> None:

@@ -12,8 +12,10 @@ from ctxcourse.agent.comparison import (
     LEAST_COMPACTED_AT,
     PINNED,
     ComparisonError,
+    bill_under,
     bills,
     compared_policies,
+    conversation_policies,
 )
 from ctxcourse.agent.probes import FACTS, ProbeError, planted, stated
 from ctxcourse.agent.scenario import FACT_TURN, RULE_TURN, incident
@@ -117,6 +119,16 @@ def test_helpers_are_counted_and_billed_and_computed() -> None:
     assert found["billed_tokens"] == alone.billed + found["helper_tokens"]
     assert found["recomputed_tokens"] == alone.recomputed + found["helper_tokens"]
     assert found["no_summary"] == 0
+
+
+def test_the_calls_of_a_policy_add_up_to_its_row() -> None:
+    model = Talker("The team looked at timeouts.")
+    for policy in conversation_policies(model, RUN.tools):  # type: ignore[arg-type]
+        made, found = bill_under(RUN, policy, model), row(RUN, policy, model)  # type: ignore[arg-type]
+        assert [call.turn for call in made.calls] == [call.turn for call in RUN.calls()]
+        assert made.billed == found["billed_tokens"]
+        assert sum(call.helper_tokens for call in made.calls) == found["helper_tokens"]
+        assert made.provenance == RUN.provenance
 
 
 def test_a_note_that_is_too_long_is_refused_and_not_cut_to_what_is_allowed() -> None:

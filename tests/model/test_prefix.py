@@ -100,10 +100,9 @@ def compare(model: Model, plain: Plain, prompts: Named, new_tokens: int, record:
         ended = plain.generate(ids, new_tokens)[-1] in plain.ends
         assert answer.stop_reason == ("stop" if ended else "length")
         assert answer.new_tokens == len(answer.new_ids) == len(plain.generate(ids, new_tokens)) - ended
-    record("prompts", len(prompts))
+    record("compared", len(prompts))
     for difference in found:
         record("tie", str(difference))
-        print(difference)
     assert not [str(difference) for difference in found if difference.gap > TIE]
 
 

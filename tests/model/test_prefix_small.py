@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -106,6 +106,25 @@ def distinct_tokens(prompts: Sequence[Sequence[int]]) -> int:
 
 
 # One call
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    kind=kinds,
+    shared=st.integers(1, 60),
+    own=st.lists(st.integers(1, 60), min_size=2, max_size=30),
+    more=st.integers(0, 200),
+)
+@example(kind="qwen2", shared=50, own=[60] + [20] * 20, more=0)
+def test_what_a_batch_shares_is_computed_once_if_two_of_its_prompts_fit(
+    kind: str, shared: int, own: list[int], more: int
+) -> None:
+    prompts = [[*stem(0, shared), number, *stem(1, length)] for number, length in enumerate(own)]
+    engine = engine_for(kind, 2 * (shared + 1 + max(own) + 5) + more)
+    answers = ask(engine, prompts, 5)
+    assert sum(answer.computed_tokens for answer in answers) == distinct_tokens(prompts)
+    assert engine.prefixes.memory.tokens <= engine.prefixes.limit
+    assert_sound(engine)
 
 
 @pytest.mark.parametrize("kind", PACKED)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -64,6 +67,24 @@ def test_a_prompt_beyond_the_window_is_refused_before_any_work(model: Model) -> 
 def test_a_senseless_limit_is_refused(model: Model, limit: Any) -> None:
     with pytest.raises(PromptError, match="max_new_tokens"):
         model.complete("Hi", max_new_tokens=limit)
+
+
+def test_a_remembered_answer_needs_neither_weights_nor_torch(tmp_path: Path) -> None:
+    code = f"""
+import sys
+from pathlib import Path
+from ctxcourse import load_model
+from ctxcourse.model.completions import CompletionStore, StoredCompletion
+
+model = load_model()
+model.store = CompletionStore(Path({str(tmp_path)!r}) / "completions.sqlite3")
+settings = {{"decoding": "greedy", "max_new_tokens": 12}}
+ids, answer = model.encode_prompt([{{"role": "user", "content": "Hi"}}]), tuple(model.encode("Hello!"))
+model.store.put(model.fingerprint, ids, settings, StoredCompletion(answer, "stop", 1))
+print(model.complete("Hi", max_new_tokens=12, remember=True).text, "torch" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.split() == ["Hello!", "False"], done.stderr
 
 
 def test_no_messages_are_refused(model: Model) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import re
-from itertools import combinations, pairwise
+from itertools import combinations
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -241,15 +242,54 @@ def test_labels_hide_neither_points_nor_each_other_and_stay_on_the_paper(given_p
         assert box.y1 <= axes.bbox.y1
 
 
-def test_policies_of_one_bill_are_drawn_side_by_side_and_not_far_off():
-    picture = policies_plot(policies([[name, 5_000, 12, 12] for name, *_ in POLICIES[:4]] + [["other", 9_000, 12, 3]]))
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.tuples(bills, shares), min_size=1, max_size=10))
+def test_points_whiskers_and_their_ends_are_drawn_at_the_bill(given_policies):
+    rows = [[name, billed, 12, hits] for (name, *_), (billed, hits) in zip(POLICIES, given_policies, strict=False)]
+    picture = policies_plot(policies(rows))
+    picture.figure.draw_without_rendering()
     axes = picture.figure.axes[0]
-    lines = [container.lines[0] for container in axes.containers]
-    places = sorted(line.get_transform().transform(line.get_xydata())[0][0] for line in lines)
-    point = picture.figure.dpi / 72
-    assert all(right - left > 6.9 * point for left, right in pairwise(places))
-    wished = axes.transData.transform((5_000, 1))[0]
-    assert max(abs(place - wished) for place in places[:4]) < 12 * point
+    for (_, billed, n, hits), container in zip(rows, axes.containers, strict=True):
+        line, ends, (whisker,) = container.lines
+        x, y = axes.transData.transform((billed, hits / n))
+        assert line.get_transform().transform(line.get_xydata()) == pytest.approx(np.array([[x, y]]))
+        (segment,) = whisker.get_segments()
+        drawn_at = [*whisker.get_transform().transform(segment)]
+        drawn_at += [end.get_transform().transform(end.get_xydata())[0] for end in ends]
+        assert len(drawn_at) == 4
+        assert [place[0] for place in drawn_at] == pytest.approx([x] * 4)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from([5_000, 5_020, 5_050]), shares), min_size=2, max_size=4))
+def test_of_policies_that_would_cover_each_other_the_lower_shows_around_the_upper(given_policies):
+    rows = [[name, billed, 12, hits] for (name, *_), (billed, hits) in zip(POLICIES, given_policies, strict=False)]
+    *containers, _ = policies_plot(policies([*rows, ["far off", 9_000, 12, 9]])).figure.axes[0].containers
+    for (one, (*_, n, hits)), (other, (*_, hits_too)) in combinations(zip(containers, rows, strict=True), 2):
+        (low, high), (low_too, high_too) = wilson(hits, n), wilson(hits_too, n)
+        if low <= high_too and low_too <= high:
+            upper, lower = sorted((one, other), key=lambda each: each.lines[0].get_zorder(), reverse=True)
+            assert lower.lines[0].get_zorder() < upper.lines[0].get_zorder()
+            assert lower.lines[0].get_markersize() > upper.lines[0].get_markersize() + 2
+            assert lower.lines[2][0].get_linewidth()[0] > upper.lines[2][0].get_linewidth()[0] + 2
+            assert lower.lines[1][0].get_markersize() > upper.lines[1][0].get_markersize() + 2  # the whisker's ends
+
+
+def test_policies_that_cover_nobody_are_drawn_alike():
+    picture = policies_plot(policies([["a", 5_000, 12, 0], ["b", 5_000, 12, 9], ["c", 9_000, 12, 9]]))
+    assert len({container.lines[0].get_markersize() for container in picture.figure.axes[0].containers}) == 1
+
+
+def test_the_line_to_a_point_that_others_cover_crosses_no_label():
+    rows = [["sliding window", 5_000, 12, 9], ["compaction", 5_000, 12, 9], ["notes", 5_000, 12, 9]]
+    rows += [["pinned", 5_010, 12, 10], ["full history", 9_000, 12, 12]]
+    picture = policies_plot(policies(rows))
+    extents = boxes(picture)
+    assert not overlapping(extents)
+    lines = [text.arrow_patch for text in picture.figure.axes[0].texts if text.arrow_patch is not None]
+    paths = [line.get_transform().transform_path(line.get_path()) for line in lines]
+    assert paths
+    assert not [name for path in paths for name, box in extents.items() if path.intersects_bbox(box, filled=False)]
 
 
 # Both

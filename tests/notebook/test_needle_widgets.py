@@ -17,8 +17,9 @@ from ctxcourse.model.answers import Cancelled, Completion
 from ctxcourse.needle import DEPTHS, KINDS, SYMBOLS, sweeps, trials
 from ctxcourse.needle.shipped import Answered, ShippedError, cells_by
 from ctxcourse.needle.sweeps import LENGTHS, SHARES
+from ctxcourse.plots.panels import BY_SHARE, FILLER, LOOKALIKES, MEASURED
 from ctxcourse.widgets import EveryRow, LengthExplorer, PositionExplorer
-from ctxcourse.widgets.cell_view import Line, Point, curve_svg, kinds_bar
+from ctxcourse.widgets.cell_view import Current, Line, Point, curve_svg, kinds_bar
 from ctxcourse.widgets.point import PointExplorer
 from ctxcourse.widgets.register_view import lines_html
 
@@ -445,14 +446,61 @@ def test_the_cell_of_the_filler_curve_keeps_its_square_and_the_alt_text_names_ea
         by_length, by_share = map(
             ElementTree.fromstring, re.findall(r"<svg.*?</svg>", explorer.point_view.value.replace("&nbsp;", " "))
         )
-        drawn[share] = len(by_length.findall("circle"))
-    assert drawn == {0.0: len(LENGTHS) + 2, 0.5: len(LENGTHS) + 3, 1.0: len(LENGTHS) + 2}  # the key, the ring, a point
+        drawn[share] = len(by_length.findall("circle")), len(by_length.findall("polygon"))
+    rounds = len(LENGTHS) + 2  # the key and the ring
+    assert drawn == {0.0: (rounds, 0), 0.5: (rounds, 1), 1.0: (rounds, 0)}
     for name in ("length", "volume"):
         here = tables[name][tables[name]["records"] == 25]
         said = by_length.get("aria-label").split("; ")[name == "volume"]
         assert f"{(here['kind'] == 'hit').mean():.0%} at 25" in said
     half = tables["interference"][tables["interference"]["share"] == 0.5]
     assert f"{(half['kind'] == 'hit').mean():.0%} at 12 of 24" in by_share.get("aria-label")
+
+
+def test_the_explorer_opens_where_every_stop_of_both_sliders_has_shipped_results(silent):
+    explorer = LengthExplorer(silent)
+    assert explorer.length.value == 25
+    for control in (explorer.share, explorer.length):
+        start = control.value
+        for _, value in control.options:
+            control.value = value
+            assert marks(explorer), value
+            assert "no shipped results" not in explorer.point_view.value
+        control.value = start
+    assert explorer.problem.value == ""
+
+
+def test_a_list_without_shipped_results_says_which_have_some_and_to_press_run(silent):
+    explorer = LengthExplorer(silent)
+    explorer.length.value, explorer.share.value = 8, 0.5
+    said = "For 8 lines there are some with 0 and 7 lookalikes; more shares were measured at 25 and 90 lines. Run asks"
+    assert said in explorer.point_view.value
+    explorer.length.value, explorer.share.value = 90, 0.75
+    assert "and 89 lookalikes; more shares were measured at 25 lines. Run asks" in explorer.point_view.value
+
+
+def test_a_list_without_shipped_results_where_no_length_has_more_shares_names_its_own_alone(tables, silent):
+    explorer = LengthExplorer(silent, results={"length": tables["length"], "volume": tables["volume"]})
+    explorer.share.value = 0.5
+    assert "For 25 lines there are some with 0 and 24 lookalikes. Run asks" in explorer.point_view.value
+
+
+def test_lines_look_as_they_do_in_the_course_s_figures(position, tables, silent):
+    def looks(widget):
+        drawn = [ElementTree.fromstring(svg) for svg in re.findall(r"<svg.*?</svg>", widget.point_view.value)]
+        lines = [svg.findall("polyline") for svg in drawn]
+        return [[(line.get("stroke"), line.get("stroke-dasharray")) for line in each] for each in lines]
+
+    explorer = LengthExplorer(silent, results=tables)
+    lookalikes, filler, by_share, hits = (series.colour for series in (LOOKALIKES, FILLER, BY_SHARE, MEASURED))
+    assert looks(explorer) == [[(lookalikes, None), (filler, "2.25 2.25")], [(by_share, "9 2.25 2.25 2.25")]]
+    squares, triangles = (
+        re.findall(rf'<{shape} [^>]*fill="(#\w+)" stroke="(#\w+)"', explorer.point_view.value)
+        for shape in ("rect", "polygon")
+    )
+    assert set(squares) == {("#FFFFFF", filler)}
+    assert set(triangles) == {(by_share, by_share)}
+    assert looks(PositionExplorer(silent, results=position)) == [[(hits, None)]]
 
 
 # Every row
@@ -663,10 +711,10 @@ def test_curves_are_well_formed_and_hold_every_point_inside(position):
     cells = cells_by(position, lambda answered: answered.depth)
     line = Line("hits <all>", [Point(depth, f"depth {depth}", cells[depth]) for depth in sorted(cells)])
     elsewhere = cells_by(position[position["depth"] == 0], lambda answered: answered.depth)[0.0]
-    for current, marks_of_it in (((0.5, cells[0.5]), 1), ((0.3, elsewhere), 2), ((0.3, None), 0), (None, 0)):
-        drawn = ElementTree.fromstring(
-            curve_svg([line, line._replace(dashed=True)], current, ((0, "0"), (1, "1")), "&")
-        )
+    currents = ((Current(0.5, cells[0.5]), 1), (Current(0.3, elsewhere), 2), (Current(0.3), 0), (None, 0))
+    for current, marks_of_it in currents:
+        both = [line, line._replace(look=FILLER)]
+        drawn = ElementTree.fromstring(curve_svg(both, current, ((0, "0"), (1, "1")), "&"))
         width, height = float(drawn.get("width")), float(drawn.get("height"))
         circles, squares = drawn.findall("circle"), drawn.findall("rect")[1:]
         assert len(circles) == len(cells) + 1 + marks_of_it
@@ -675,7 +723,7 @@ def test_curves_are_well_formed_and_hold_every_point_inside(position):
         assert len(squares) == len(cells) + 1
         assert len(drawn.findall("line[@class='current']")) == (current is not None)
         assert all(0 < float(c.get("cx")) < width and 0 < float(c.get("cy")) < height for c in circles)
-    assert "no results to draw" in curve_svg([Line("hits", [])], (0, None), ((0, "1"),), "title")
+    assert "no results to draw" in curve_svg([Line("hits", [])], Current(0), ((0, "1"),), "title")
 
 
 def test_filler_is_printed_paler_and_folds_keep_the_marks_in_sight():

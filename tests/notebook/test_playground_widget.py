@@ -14,10 +14,12 @@ from ctxcourse.agent.scenario import shipped_run
 from ctxcourse.agent.transcript import Transcript
 from ctxcourse.policies import FullHistory, Pinned, UserMessages, elided_results, replay, sliding_window
 from ctxcourse.widgets import policy_playground
-from ctxcourse.widgets.playground import PLACES, POLICIES, PlaygroundError, PolicyPlayground, account
+from ctxcourse.widgets.account import account
+from ctxcourse.widgets.playground import PLACES, POLICIES, PlaygroundError, PolicyPlayground
 
 pytestmark = pytest.mark.model
 
+PATIENCE = 20  # seconds until a test gives up on a thread
 ROOM = Fact("employee number", "7061", ("Which number?",), says=("room",))
 
 
@@ -51,6 +53,7 @@ def playground(run, tokenizer):
 def choose(widget, policy, last=12, turns=4, place="in the system message"):
     widget.last.value, widget.turns.value, widget.place.value = last, turns, place
     widget.policy.value = policy
+    assert widget.runner.wait(PATIENCE)
     return widget.account()
 
 
@@ -76,7 +79,7 @@ def shown(widget, row):
 )
 def test_the_figures_are_those_of_the_bill(playground, run, tokenizer, setting, policy):
     made = choose(playground, **setting)
-    assert playground.problem.value == ""
+    assert playground.runner.error is None
     kept = [each.messages for each in replay(run.messages, policy, tokenizer, [call.index for call in run.calls()])]
     billed = bill_of_prompts(kept, run.tools, tokenizer)
     assert (made.billed, made.recomputed) == (billed.billed, billed.recomputed)
@@ -104,6 +107,7 @@ def test_stated_present_and_absent_are_told_apart(playground):
 def test_a_fact_that_is_nowhere_in_the_last_turn_is_absent(run, tokenizer):
     other = Fact("employee number", "5555", ("Which number?",), says=("room",))
     widget = PolicyPlayground(run, tokenizer, [other])
+    assert widget.runner.wait(PATIENCE)
     assert 'data-state="absent"' in widget.view.value
 
 
@@ -128,14 +132,17 @@ def test_a_setting_is_counted_once(playground, monkeypatch):
     monkeypatch.setattr("ctxcourse.widgets.playground.account", lambda *_: 1 / 0)
     choose(playground, "user messages + last turns", turns=2)
     assert playground.view.value == first
-    assert playground.problem.value == ""
+    assert playground.runner.status.value == ""
     playground.turns.value = 5
-    assert "ZeroDivisionError" in playground.problem.value
-    assert "alert" in playground.problem.value
+    assert playground.runner.wait(PATIENCE)
+    assert "ZeroDivisionError" in playground.runner.status.value
+    assert "alert" in playground.runner.status.value
+    assert playground.view.value == ""
 
 
 def test_what_a_fact_says_is_escaped(run, tokenizer):
     widget = PolicyPlayground(run, tokenizer, [Fact("employee number", "<script>7061", ("Which?",))])
+    assert widget.runner.wait(PATIENCE)
     assert "<script" not in widget.view.value
     assert "&lt;script&gt;7061" in widget.view.value
 
@@ -159,7 +166,10 @@ def test_one_call_is_a_run(tokenizer):
     run = Transcript([{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": "Hi."}])
     made = account(run, FullHistory(), tokenizer)
     assert made.billed == made.recomputed == made.last.total == tokenizer.count_prompt(run.messages[:1])
-    assert policy_playground(run, tokenizer).problem.value == ""
+    playground = policy_playground(run, tokenizer)
+    assert playground.runner.wait(PATIENCE)
+    assert playground.runner.error is None
+    assert playground.view.value
 
 
 def test_the_shipped_run_keeps_both_facts_with_what_the_user_said_and_neither_in_a_window(tokenizer):

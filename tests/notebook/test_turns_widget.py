@@ -16,7 +16,7 @@ from ctxcourse.agent.transcript import Transcript
 from ctxcourse.errors import CourseError
 from ctxcourse.samples import load_sample
 from ctxcourse.widgets import turn_explorer
-from ctxcourse.widgets.turns import FOLD, HEAD, figures_html
+from ctxcourse.widgets.turns import figures_html
 
 TOOL = {"name": "look", "description": "Look <i>closely</i>.", "parameters": {"type": "object", "properties": {}}}
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": {"at": "<b>"}}}
@@ -160,5 +160,13 @@ def test_the_bar_is_as_long_as_the_prompt(sizes, number, more):
     assert sum(widths) == pytest.approx(100 * total / longest, abs=0.03)
 
 
-def test_a_fold_is_worth_it():
-    assert HEAD < FOLD
+@pytest.mark.model
+def test_a_fold_is_worth_a_click(tok):
+    """Of messages that grow by ten characters each, the short ones stay whole, and a fold hides a hundred or more."""
+    texts = ["word " * number for number in range(20, 120, 2)]
+    talk = [{"role": role, "content": text} for text in texts for role in ("user", "assistant")]
+    explorer = turn_explorer(Transcript(talk), tok)
+    explorer.call.value = len(texts)
+    hidden = re.findall(r"</summary><span[^>]*>(.*?)</span></details>", explorer.prompt.value, re.DOTALL)
+    assert 0 < len(hidden) < len(talk) - 1
+    assert min(map(len, hidden)) >= 100

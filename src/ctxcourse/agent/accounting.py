@@ -196,15 +196,16 @@ class _Renders:
 
     def encoded(self, messages: Sequence[Message], tools: Sequence[Tool] | None) -> list[int]:
         ids = self._encoder.encode_prompt(messages, tools)
-        self._sizes[_key(messages, tools)] = len(ids)
+        self._sizes[prompt_key(messages, tools)] = len(ids)
         return ids
 
     def count_prompt(self, messages: Sequence[Message], tools: Sequence[Tool] | None = None) -> int:
-        size = self._sizes.get(_key(messages, tools))
+        size = self._sizes.get(prompt_key(messages, tools))
         return len(self.encoded(messages, tools)) if size is None else size
 
 
-def _key(messages: Sequence[Message], tools: Sequence[Tool] | None) -> bytes:
+def prompt_key(messages: Sequence[Message], tools: Sequence[Tool] | None) -> bytes:
+    """Return a digest of what a prompt is made of, to remember its size by."""
     return hashlib.sha256(json.dumps([messages, tools or []]).encode()).digest()
 
 

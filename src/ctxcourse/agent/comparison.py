@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ctxcourse.agent.accounting import bill_of_prompts
+from ctxcourse.agent.accounting import Bill, bill_of_prompts
 from ctxcourse.agent.probes import before_last_turn, planted
 from ctxcourse.errors import CourseError
 from ctxcourse.policies import (
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from ctxcourse.agent.transcript import Call, Transcript
-    from ctxcourse.messages import Message
+    from ctxcourse.messages import Message, Tool
     from ctxcourse.model.qwen import Model
 
 BILLS = Table(
@@ -88,18 +88,42 @@ def compared_policies(model: Model, transcript: Transcript, names: Sequence[str]
     calls_made(transcript)
     given = planted(before_last_turn(transcript.messages))
     turn = sum(message["role"] == "user" for message in transcript.messages[: max(given) + 1])
-    left = COMPACTED_AT - catalogue_cost(transcript.tools, model).total
-    helpers = helper(model, ROOM * SUMMARY_TOKENS), helper(model, ROOM * NOTE_TOKENS)
-    known = [
-        *standard_policies(*helpers, PINNED, threshold=max(LEAST_COMPACTED_AT, left)),
-        GivenMessages(given),
-        SubAgent(max(1, turn - _SUB_AGENT_TURNS + 1), turn),
-    ]
+    sub_agent = SubAgent(max(1, turn - _SUB_AGENT_TURNS + 1), turn)
+    known = [*conversation_policies(model, transcript.tools), GivenMessages(given), sub_agent]
     for name in names:
-        if name not in [policy.name for policy in known]:
-            listed = ", ".join(repr(policy.name) for policy in known)
-            raise ComparisonError(f"no policy is called {name!r}; there are {listed}, and 'all'")
+        policy_called(name, known)
     return [policy for policy in known if not names or policy.name in names]
+
+
+def conversation_policies(model: Model, tools: Sequence[Tool], pinned: str = PINNED) -> list[Policy]:
+    """Return the eight policies that can hold any conversation with these tools, ``pinned`` the text of the block.
+
+    Nobody is asked anything here. Raises what `standard_policies` raises.
+    """
+    left = COMPACTED_AT - catalogue_cost(tools, model).total
+    helpers = helper(model, ROOM * SUMMARY_TOKENS), helper(model, ROOM * NOTE_TOKENS)
+    return standard_policies(*helpers, pinned, threshold=max(LEAST_COMPACTED_AT, left))
+
+
+def policy_called(name: str, known: Sequence[Policy]) -> Policy:
+    """Return the policy of a name; raises `ComparisonError`, with the names that there are, where none has it."""
+    for policy in known:
+        if policy.name == name:
+            return policy
+    raise ComparisonError(f"no policy is called {name!r}; there are {', '.join(repr(one.name) for one in known)}")
+
+
+def bill_under(transcript: Transcript, policy: Policy, model: Model) -> Bill:
+    """Return what a recorded run is billed, call by call, when a policy decides what each call is sent.
+
+    ``output_tokens`` are left out: to another prompt the model would have given another answer. Helpers are asked here,
+    and whatever they raise is passed on. Raises `ComparisonError` for a recording without calls.
+    """
+    calls = calls_made(transcript)
+    kept = replay(transcript.messages, policy, model, [call.index for call in calls])
+    prompts, turns = [each.messages for each in kept], [call.turn for call in calls]
+    made = bill_of_prompts(prompts, transcript.tools, model, turns, [each.helper_tokens for each in kept])
+    return Bill(made.calls, transcript.provenance)
 
 
 def bills(transcript: Transcript, policies: Sequence[Policy], model: Model, command: str | None = None) -> DataFrame:

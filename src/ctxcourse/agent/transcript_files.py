@@ -28,7 +28,7 @@ HEADER_SCHEMA: dict[str, Any] = {
         "provenance": {"type": "object"},
     },
 }
-_REPAIR = "read_transcript(path, repair=True)"
+_REPAIR = "the option --repair or read_transcript(path, repair=True)"
 
 
 class TranscriptError(CourseError, ValueError):

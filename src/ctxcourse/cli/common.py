@@ -17,7 +17,7 @@ ModelName = Annotated[
     typer.Option("--model", help="A course model, a Hub id, a folder or a .gguf file. Default: CTXCOURSE_MODEL."),
 ]
 Seed = Annotated[int, typer.Option(help="Another seed draws other registers.")]
-Quick = Annotated[bool, typer.Option("--quick", help="A quarter of the default trials.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Fewer of them: under three minutes on two cores.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print a list of JSON objects, one a cell.")]
 CsvFile = Annotated[Path | None, typer.Option("--csv", help="Keep one row a call in this file; provenance beside it.")]
 PlotFile = Annotated[Path | None, typer.Option("--plot", help="Draw the cells to this .png file.")]
@@ -35,6 +35,13 @@ def clear_errors(interrupted: str = "stopped") -> Iterator[None]:
     except KeyboardInterrupt:
         typer.echo(f"ctxcourse: {interrupted}", err=True)
         raise typer.Exit(130) from None
+
+
+def count(option: str, given: int | None, usual: int, few: int, quick: bool) -> int:
+    """Return how many trials, documents or tasks to take; raises `CourseError` where two options say it."""
+    if given is not None and quick:
+        raise CourseError(f"--quick takes {few} {option}: give it or --{option}, not both.")
+    return given if given is not None else few if quick else usual
 
 
 def numbers(option: str, text: str | None, usual: Sequence[float]) -> Sequence[float]:

@@ -14,9 +14,9 @@ from typing import Annotated
 import typer
 
 from ctxcourse.cli.cells import check_targets, plain_cells, save_picture, tell
-from ctxcourse.cli.common import GO_ON, AsJson, CsvFile, ModelName, PlotFile, Quick, Seed, clear_errors
-from ctxcourse.errors import CourseError
+from ctxcourse.cli.common import GO_ON, AsJson, CsvFile, ModelName, PlotFile, Quick, Seed, clear_errors, count
 
+QUICK = {"order": 2, "compress": 5, "tools": 4}  # trials, documents, tasks: under three minutes
 experiment_app = typer.Typer(
     no_args_is_help=True,
     help="Order documents, compress them, offer tools, and count what comes of it. An interrupted run goes on where it "
@@ -26,7 +26,7 @@ experiment_app = typer.Typer(
 
 @experiment_app.command()
 def order(
-    trials: Annotated[int | None, typer.Option(help="Registers to draw. Default: 20.")] = None,
+    trials: Annotated[int | None, typer.Option(help="Registers to draw. Default: 20, quick 2.")] = None,
     records: Annotated[int | None, typer.Option(help="Lines of the list. Default: 50.")] = None,
     seed: Seed = 1,
     quick: Quick = False,
@@ -37,13 +37,17 @@ def order(
 ) -> None:
     """Ask for one record of a list whose lines are arranged in six ways."""
     with clear_errors(GO_ON):
-        given = {"trials": _count("trials", trials, quick), "records": 50 if records is None else records, "seed": seed}
+        given = {
+            "trials": count("trials", trials, 20, QUICK["order"], quick),
+            "records": 50 if records is None else records,
+            "seed": seed,
+        }
         ExperimentRun("order", given, model, as_json, csv, plot).report()
 
 
 @experiment_app.command()
 def compress(
-    documents: Annotated[int | None, typer.Option(help="Documents to compress. Default: 20.")] = None,
+    documents: Annotated[int | None, typer.Option(help="Documents to compress. Default: 20, quick 5.")] = None,
     quick: Quick = False,
     as_json: AsJson = False,
     csv: CsvFile = None,
@@ -52,13 +56,13 @@ def compress(
 ) -> None:
     """Ask about documents that were compressed to a quarter of their tokens, by each strategy."""
     with clear_errors(GO_ON):
-        given = {"documents": _count("documents", documents, quick)}
+        given = {"documents": count("documents", documents, 20, QUICK["compress"], quick)}
         ExperimentRun("compress", given, model, as_json, csv, plot).report()
 
 
 @experiment_app.command()
 def tools(
-    tasks: Annotated[int | None, typer.Option(help="Tasks to give. Default: 20.")] = None,
+    tasks: Annotated[int | None, typer.Option(help="Tasks to give. Default: 20, quick 4.")] = None,
     quick: Quick = False,
     as_json: AsJson = False,
     csv: CsvFile = None,
@@ -67,7 +71,7 @@ def tools(
 ) -> None:
     """Give tasks that need one tool, with catalogues of 5 to 50 tools, full or trimmed, all of it or a selection."""
     with clear_errors(GO_ON):
-        given = {"tasks": _count("tasks", tasks, quick)}
+        given = {"tasks": count("tasks", tasks, 20, QUICK["tools"], quick)}
         ExperimentRun("tools", given, model, as_json, csv, plot).report()
 
 
@@ -105,9 +109,3 @@ class ExperimentRun:
             from ctxcourse.plots import experiments as experiment_plots
 
             save_picture(getattr(experiment_plots, f"{self.name}_plot")(frame), self.plot)
-
-
-def _count(option: str, given: int | None, quick: bool, usual: int = 20) -> int:
-    if given is not None and quick:
-        raise CourseError(f"--quick is a quarter of the default {option}: give it or --{option}, not both.")
-    return given if given is not None else usual // 4 if quick else usual

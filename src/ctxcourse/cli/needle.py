@@ -24,6 +24,7 @@ from ctxcourse.cli.common import (
     Quick,
     Seed,
     clear_errors,
+    count,
     listed,
     numbers,
     whole_numbers,
@@ -31,8 +32,6 @@ from ctxcourse.cli.common import (
 from ctxcourse.errors import CourseError
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from ctxcourse.needle.own import OwnRecords
     from ctxcourse.needle.sweeps import Call
 
@@ -41,9 +40,10 @@ needle_app = typer.Typer(
     help="Ask for one fact among lookalikes, and count the right answers. An interrupted run goes on where it stopped.",
 )
 Records = Annotated[int | None, typer.Option(help="Lines of the list. Default: 25.")]
-Trials = Annotated[int | None, typer.Option(help="Registers to draw. Default: that of the design.")]
+Trials = Annotated[int | None, typer.Option(help="Registers to draw. Default: that of the design, 8 to 32.")]
 Depths = Annotated[str | None, typer.Option(help="Where the answer stands: 0,1/8,0.5,1 (0: first line, 1: last).")]
-Lengths = Annotated[str | None, typer.Option(help="Numbers of lines: 1,3,8.")]
+Depth = Annotated[str | None, typer.Option("--depths", help="Where the answer stands, one depth. Default: 0.5.")]
+Lengths = Annotated[str | None, typer.Option("--records", "--lengths", help="Numbers of lines: 1,3,8.")]
 Shares = Annotated[str | None, typer.Option(help="Shares of lookalikes among the other lines: 0,1/4,1.")]
 
 
@@ -83,7 +83,8 @@ def position(
                 raise CourseError("--records does not go with --own: the list is as long as the file.")
             found = _own_records(own, sentence, question, answer, model)
             if quick:
-                trials = min(_trials(trials, OWN_TRIALS[design], quick), found.most_trials)
+                usual = OWN_TRIALS[design]
+                trials = min(count("trials", trials, usual, sweeps.QUICK[design], quick), usual, found.most_trials)
             calls = found.position(where, trials, seed) if moving else found.rows(trials, seed)
             given = {"own": own.name, "sentence": sentence, "question": question, "answer": answer}
             said += [f"--{name} {shlex.quote(str(value))}" for name, value in given.items()]
@@ -94,8 +95,8 @@ def position(
         else:
             records = sweeps.RECORDS if records is None else records
             said.append(f"--records {records}")
-            count = _trials(trials, sweeps.TRIALS[design], quick)
-            calls = sweeps.position(records, count, where, seed) if moving else sweeps.rows(records, count, seed)
+            drawn = _trials(design, trials, quick)
+            calls = sweeps.position(records, drawn, where, seed) if moving else sweeps.rows(records, drawn, seed)
         said.append(f"--trials {len({call.trial for call in calls})}")
 
         draw = partial(plots.position_plot, published=own is None) if moving else plots.rows_plot
@@ -106,6 +107,7 @@ def position(
 @needle_app.command()
 def length(
     lengths: Lengths = None,
+    depths: Depth = None,
     trials: Trials = None,
     seed: Seed = 1,
     quick: Quick = False,
@@ -114,21 +116,22 @@ def length(
     plot: PlotFile = None,
     model: ModelName = None,
 ) -> None:
-    """Ask for the record in the middle of a list that grows."""
+    """Ask for one record, the middle one by default, of a list that grows."""
     from ctxcourse import plots
     from ctxcourse.needle import sweeps
 
     with clear_errors(GO_ON):
-        count = _trials(trials, sweeps.TRIALS["length"], quick)
+        drawn, (depth, at) = _trials("length", trials, quick), _depth(depths)
         sizes = whole_numbers("--lengths", lengths, sweeps.LENGTHS)
-        said = [f"--lengths {listed(sizes)}", f"--trials {count}"]
+        said = [f"--lengths {listed(sizes)}", *at, f"--trials {drawn}"]
         run = NeedleRun("length", said, seed, model, as_json, csv, plot, plots.length_plot)
-        run.report(sweeps.length(sizes, count, seed), "records")
+        run.report(sweeps.length(sizes, drawn, seed, depth), "records")
 
 
 @needle_app.command()
 def volume(
     lengths: Lengths = None,
+    depths: Depth = None,
     trials: Trials = None,
     seed: Seed = 1,
     quick: Quick = False,
@@ -142,17 +145,18 @@ def volume(
     from ctxcourse.needle import sweeps
 
     with clear_errors(GO_ON):
-        count = _trials(trials, sweeps.TRIALS["volume"], quick)
+        drawn, (depth, at) = _trials("volume", trials, quick), _depth(depths)
         sizes = whole_numbers("--lengths", lengths, sweeps.LENGTHS)
-        said = [f"--lengths {listed(sizes)}", f"--trials {count}"]
+        said = [f"--lengths {listed(sizes)}", *at, f"--trials {drawn}"]
         run = NeedleRun("volume", said, seed, model, as_json, csv, plot, plots.length_plot)
-        run.report(sweeps.volume(sizes, count, seed), "records")
+        run.report(sweeps.volume(sizes, drawn, seed, depth), "records")
 
 
 @needle_app.command()
 def interference(
     shares: Shares = None,
     records: Records = None,
+    depths: Depth = None,
     trials: Trials = None,
     seed: Seed = 1,
     quick: Quick = False,
@@ -163,21 +167,24 @@ def interference(
 ) -> None:
     """Ask for the middle of lists of one length, of which a growing share looks like the answer.
 
-    A picture shows it beside the runs of length and volume that ship with the course.
+    A picture shows it beside the runs of length and volume that ship with the course, and names the model of each.
     """
     from ctxcourse import plots
     from ctxcourse.needle import sweeps
+    from ctxcourse.results import load_results
 
     with clear_errors(GO_ON):
         records = sweeps.RECORDS if records is None else records
-        count = _trials(trials, sweeps.TRIALS["interference"], quick)
+        drawn, (depth, at) = _trials("interference", trials, quick), _depth(depths)
         parts = numbers("--shares", shares, sweeps.SHARES)
-        said = [f"--shares {listed(parts)}", f"--records {records}", f"--trials {count}"]
-        shipped = _shipped(("length", "volume"), model) if plot is not None else []
+        said = [f"--shares {listed(parts)}", f"--records {records}", *at, f"--trials {drawn}"]
+        if plot is not None and at:
+            raise CourseError("--plot draws it beside shipped runs with the answer in the middle: leave --depths out.")
+        shipped = [load_results(name) for name in ("length", "volume")] if plot is not None else []
         run = NeedleRun(
             "interference", said, seed, model, as_json, csv, plot, partial(plots.interference_plot, *shipped)
         )
-        run.report(sweeps.interference(parts, records, count, seed), "share")
+        run.report(sweeps.interference(parts, records, drawn, seed, depth), "share")
 
 
 @needle_app.command()
@@ -197,12 +204,12 @@ def grid(
     from ctxcourse.needle import sweeps
 
     with clear_errors(GO_ON):
-        count = _trials(trials, sweeps.TRIALS["grid"], quick)
+        drawn = _trials("grid", trials, quick)
         sizes = whole_numbers("--lengths", lengths, sweeps.GRID_LENGTHS)
         where = numbers("--depths", depths, sweeps.GRID_DEPTHS)
-        said = [f"--lengths {listed(sizes)}", f"--depths {listed(where)}", f"--trials {count}"]
+        said = [f"--lengths {listed(sizes)}", f"--depths {listed(where)}", f"--trials {drawn}"]
         run = NeedleRun("grid", said, seed, model, as_json, csv, plot, plots.heat_map)
-        run.report(sweeps.grid(sizes, where, count, seed), ["records", "depth"])
+        run.report(sweeps.grid(sizes, where, drawn, seed), ["records", "depth"])
 
 
 def _own_records(
@@ -219,22 +226,17 @@ def _own_records(
     return found
 
 
-def _shipped(names: Sequence[str], model: str | None) -> list[DataFrame]:
-    """Return shipped runs to draw beside a new one; raises `CourseError` where they are another model's."""
-    from ctxcourse.loading import load_model
-    from ctxcourse.results import load_results
+def _trials(design: str, trials: int | None, quick: bool) -> int:
+    from ctxcourse.needle import sweeps
 
-    frames, asked = [load_results(name) for name in names], load_model(model)
-    for name, about in ((name, frame.attrs["provenance"]) for name, frame in zip(names, frames, strict=True)):
-        if about["fingerprint"] != asked.fingerprint:
-            raise CourseError(
-                f"--plot draws this beside the shipped run of {name}, which is by {about['fingerprint']} and not by "
-                f"{asked.fingerprint}. Leave --plot out, and draw with ctxcourse.plots.curves from runs of one model."
-            )
-    return frames
+    return count("trials", trials, sweeps.TRIALS[design], sweeps.QUICK[design], quick)
 
 
-def _trials(trials: int | None, usual: int, quick: bool) -> int:
-    if trials is not None and quick:
-        raise CourseError("--quick is a quarter of the default trials: give it or --trials, not both.")
-    return trials if trials is not None else max(1, usual // 4) if quick else usual
+def _depth(text: str | None) -> tuple[float, list[str]]:
+    """Return the one depth of a design, and how a command says it where it is not the usual one."""
+    from ctxcourse.needle import sweeps
+
+    found = numbers("--depths", text, [sweeps.MIDDLE])
+    if len(found) > 1:
+        raise CourseError(f"--depths {text}: this design has one; `ctxcourse needle grid` asks at several.")
+    return found[0], [] if found[0] == sweeps.MIDDLE else [f"--depths {listed(found)}"]

@@ -3,10 +3,18 @@
 from ctxcourse.history.compressors import SlidingWindow, Truncation
 from ctxcourse.history.elision import Elision, elided
 from ctxcourse.history.key_sentences import key_sentences
-from ctxcourse.history.protocol import Compressed, Compressor, HistoryError, joined, parted, step_costs
+from ctxcourse.history.protocol import Compressed, Compressor, HistoryError, Shorten, joined, parted, step_costs
 from ctxcourse.history.rolling import RollingSummary
 from ctxcourse.history.sentences import split_sentences
-from ctxcourse.history.summaries import Metered, Summary, SummaryError, recursive_summary, summary_prompt
+from ctxcourse.history.shortening import Shortening
+from ctxcourse.history.summaries import (
+    Metered,
+    RecursiveSummary,
+    Summary,
+    SummaryError,
+    recursive_summary,
+    summary_prompt,
+)
 
 __all__ = [
     "Compressed",
@@ -14,7 +22,10 @@ __all__ = [
     "Elision",
     "HistoryError",
     "Metered",
+    "RecursiveSummary",
     "RollingSummary",
+    "Shorten",
+    "Shortening",
     "SlidingWindow",
     "Summary",
     "SummaryError",

@@ -1,8 +1,9 @@
-"""Four ways to make a conversation smaller: cut it off, look at the end of it, retell it, or clear its old output.
+"""Five ways to make a conversation smaller: cut it off, look at its end, retell it, clear or shorten its old texts.
 
 Each is a `Compressor`: its sizes are checked when it is made, the system messages that open a conversation are kept
 whatever happens, and the unit is the step. All count as `ctxcourse.history.step_costs` explains: one whole render of
-what comes in, one of what goes out, and a small one for each step between which there is a choice.
+what comes in, one of what goes out, and a small one for each step between which there is a choice. (`Shortening` counts
+each older text by itself, and renders once more where the sum was too good.)
 """
 
 from collections.abc import Sequence
@@ -12,10 +13,11 @@ from typing import Any
 from ctxcourse.history.elision import Elision
 from ctxcourse.history.protocol import Compressed, HistoryError, checked_size, joined, newest, parted, step_costs
 from ctxcourse.history.rolling import RollingSummary
+from ctxcourse.history.shortening import Shortening
 from ctxcourse.messages import Message
 from ctxcourse.tokens import Counter, truncate
 
-__all__ = ["Elision", "RollingSummary", "SlidingWindow", "Truncation"]
+__all__ = ["Elision", "RollingSummary", "Shortening", "SlidingWindow", "Truncation"]
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ __all__ = [
     "Compressed",
     "Compressor",
     "HistoryError",
+    "Shorten",
     "checked_size",
     "joined",
     "newest",
@@ -68,6 +69,17 @@ class Compressor(Protocol):
 
     def compress(self, messages: Any, counter: Counter) -> Compressed:
         """Return a valid conversation no larger than ``messages``; where nothing has to go, an unchanged copy."""
+
+
+class Shorten(Protocol):
+    """Whatever makes a text shorter: a callable of a text, a budget in tokens and a counter, such as `key_sentences`.
+
+    One that asks a helper has the tokens spent so far in an attribute ``spent``, as `RecursiveSummary` does; a summary
+    that is refused is a SummaryError. `Shortening` makes a compressor of it.
+    """
+
+    def __call__(self, text: str, budget: int, counter: Counter, /) -> str:
+        """Return the text in at most ``budget`` tokens."""
 
 
 def parted(messages: Any) -> tuple[list[Message], list[list[Message]]]:

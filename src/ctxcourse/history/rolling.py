@@ -11,13 +11,13 @@ from ctxcourse.history.summaries import (
     Metered,
     Summarise,
     SummaryError,
+    checked_summariser,
     chunks,
     recursive_summary,
     summary_prompt,
     transcript,
 )
 from ctxcourse.messages import Message
-from ctxcourse.plain import kind, shown
 from ctxcourse.tokens import Counter
 
 HEADING = "Summary of the conversation so far, written by a model:\n\n"
@@ -53,10 +53,7 @@ class RollingSummary:
     instructions: str = INSTRUCTIONS
 
     def __post_init__(self) -> None:
-        if not callable(self.summarise):
-            raise HistoryError(
-                f"summarise must be a callable that takes messages, not {kind(self.summarise)}: {shown(self.summarise)}"
-            )
+        checked_summariser(self.summarise)
         for name in ("threshold", "keep_last", "summary_tokens", "chunk_tokens"):
             object.__setattr__(self, name, checked_size(getattr(self, name), name))
         if self.summary_tokens >= self.threshold:

@@ -8,7 +8,7 @@ shorter than what it was to shorten, refused.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 import regex  # type: ignore[import-untyped, unused-ignore]
 
@@ -189,10 +189,7 @@ def recursive_summary(
     checked_string(text, "the text")
     target_tokens = checked_size(target_tokens, "target_tokens")
     chunk_tokens = checked_size(chunk_tokens, "chunk_tokens")
-    if not callable(summarise):
-        raise HistoryError(
-            f"summarise must be a callable that takes messages, not {kind(summarise)}: {shown(summarise)}"
-        )
+    checked_summariser(summarise)
     metered, before, rounds = Metered(summarise, counter), counter.count_text(text), 0
     size = before
     while size > target_tokens:
@@ -208,6 +205,39 @@ def recursive_summary(
             )
         size = reached
     return Summary(text, before, size, metered.spent, metered.calls, rounds)
+
+
+class RecursiveSummary:
+    """A recursive summary as a way to shorten a text (`Shorten`), by one summariser; ``spent`` counts its tokens.
+
+    ``chunk_tokens`` and ``instructions`` are those of `recursive_summary`. What refused summaries cost counts as well.
+
+    >>> shorten = RecursiveSummary(lambda prompt: "Rain.", chunk_tokens=40)
+    >>> shorten("Rain, and more rain. " * 9, 9, tok), shorten.spent > 100
+    ('Rain.', True)
+    """
+
+    def __init__(self, summarise: Summarise, chunk_tokens: int = 20_000, instructions: str = INSTRUCTIONS):
+        self.summarise, self.instructions = checked_summariser(summarise), instructions
+        self.chunk_tokens = checked_size(chunk_tokens, "chunk_tokens")
+        self.spent = 0
+
+    def __call__(self, text: str, budget: int, counter: Counter, /) -> str:
+        """Return the text, or a summary of it, in at most ``budget`` tokens; raises as `recursive_summary` does."""
+        metered = Metered(self.summarise, counter)
+        try:
+            return recursive_summary(text, metered, self.chunk_tokens, budget, counter, self.instructions).text
+        finally:
+            self.spent += metered.spent
+
+
+def checked_summariser(summarise: Any) -> Summarise:
+    """Return ``summarise``, or raise HistoryError if it is no callable."""
+    if not callable(summarise):
+        raise HistoryError(
+            f"summarise must be a callable that takes messages, not {kind(summarise)}: {shown(summarise)}"
+        )
+    return cast("Summarise", summarise)
 
 
 def _shorter(piece: str, target: int, metered: Metered, instructions: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -80,6 +81,15 @@ def clear_content_errors(path: Path, what: str) -> Iterator[None]:
             f"{path} cannot be read as {what} ({type(error).__name__}: {reason}). Is it complete? Get it again, or "
             "give another one with --model or CTXCOURSE_MODEL."
         ) from error
+
+
+def stated_number(path: Path, name: str) -> int | None:
+    """Return a whole number that a JSON file gives under ``name`` at its top, None where it gives none."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8")).get(name)
+    except (OSError, ValueError, AttributeError):
+        return None
+    return value if type(value) is int else None
 
 
 def check_space(folder: Path, needed: int) -> None:

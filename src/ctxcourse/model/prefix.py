@@ -102,8 +102,7 @@ class PrefixEngine:
         lives: list[Live] = []
         try:
             with torch.inference_mode(), packed_attention(self.network):
-                for group in self.prefixes.groups(sorted(numbers), max_new_tokens):
-                    ends, room = self.prefixes.place(group, max_new_tokens)
+                for group, ends, room in self.prefixes.placed(sorted(numbers), max_new_tokens):
                     lives = [Live(ids, end, numbers[ids]) for ids, end in zip(group, ends, strict=True)]
                     self._prefill(lives, room)
                     self._decode(lives, max_new_tokens, finished)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ctxcourse.model.keyvalues import KeyValueMemory, Span
 from ctxcourse.model.tree import Node, TokenTree, shared
@@ -36,6 +36,23 @@ class Prefixes:
         """Return how many tokens at the beginning of a prompt are known already."""
         return self.tree.computed(ids)
 
+    def placed(
+        self, prompts: list[tuple[int, ...]], reserve: int
+    ) -> Iterator[tuple[list[tuple[int, ...]], list[Node], int]]:
+        """Yield groups of sorted prompts with room for them: the prompts, where each ends, and the room behind each.
+
+        ``reserve`` is the room for an answer. A group is placed when it is asked for.
+        """
+        waiting = self.groups(prompts, reserve)[::-1]
+        while waiting:
+            group = waiting.pop()
+            found = self.place(group, reserve)
+            if found is None:
+                half = len(group) // 2
+                waiting += [group[half:], group[:half]]
+            else:
+                yield group, *found
+
     def groups(self, prompts: list[tuple[int, ...]], reserve: int) -> list[list[tuple[int, ...]]]:
         """Cut sorted prompts into groups that fit the memory together, with ``reserve`` tokens for each answer."""
         groups: list[list[tuple[int, ...]]] = []
@@ -51,8 +68,12 @@ class Prefixes:
                 tokens = len(prompt) + reserve
         return groups
 
-    def place(self, group: list[tuple[int, ...]], reserve: int) -> tuple[list[Node], int]:
-        """Put prompts into the tree and make room in memory; return where they end, and the room behind each."""
+    def place(self, group: list[tuple[int, ...]], reserve: int) -> tuple[list[Node], int] | None:
+        """Put prompts into the tree and make room in memory; return where they end, and the room behind each.
+
+        Return None where several prompts do not fit beside the blocks that hold what is known of them: fewer may. For
+        one prompt that does not, what is known is dropped, and computed again.
+        """
         ends = [self.tree.insert(prompt) for prompt in group]
         kept = {node for end in ends for node in end.path()}
         whole = sum(len(node.tokens) for node in kept) + reserve * len(group)
@@ -66,6 +87,8 @@ class Prefixes:
             self.drop(leaf)
             needed = self._needed(ends, reserve)
         if self.memory.tokens + needed > self.limit >= whole:
+            if len(group) > 1:
+                return None
             for node in kept:  # their blocks are kept whole for what little of them is wanted: compute it again
                 node.span, node.done = None, 0
             needed = whole

@@ -16,7 +16,7 @@ from ctxcourse.model.attention import supports_packing
 from ctxcourse.model.bar import token_bar
 from ctxcourse.model.completions import CompletionStore, StoredCompletion
 from ctxcourse.model.convert import quiet_bars
-from ctxcourse.model.files import clear_content_errors
+from ctxcourse.model.files import clear_content_errors, stated_number
 from ctxcourse.model.openings import Rules, ToolChoice, begin_suppress_tokens, of_one_rule, settings_of
 from ctxcourse.model.plain import PlainEngine
 from ctxcourse.model.prefix import PrefixEngine
@@ -34,8 +34,7 @@ class Model:
 
     def __init__(self, folder: ModelFolder, tokenizer: ChatTokenizer):
         self.folder, self.tokenizer = folder, tokenizer
-        self.name, self.label = folder.artefact.name, folder.artefact.label
-        self.fingerprint = folder.fingerprint
+        self.name, self.label, self.fingerprint = folder.artefact.name, folder.artefact.label, folder.fingerprint
         self.count_text, self.count_prompt = tokenizer.count_text, tokenizer.count_prompt
         self.token_spans, self.render = tokenizer.token_spans, tokenizer.render
         self.encode, self.decode = tokenizer.encode, tokenizer.decode
@@ -58,19 +57,27 @@ class Model:
         with clear_content_errors(self.folder.path, "a model of transformers"):
             return AutoConfig.from_pretrained(self.folder.path)
 
-    @property
+    @cached_property
     def context_window(self) -> int:
         """How many tokens prompt and answer may have together."""
-        window: int = self.config.max_position_embeddings
-        return window
+        return self._number("max_position_embeddings")
+
+    @cached_property
+    def vocabulary(self) -> int:
+        """How many token ids there are, from 0 up."""
+        return self._number("vocab_size")
+
+    def _number(self, name: str) -> int:
+        """Return a number of the configuration; where the file says it, transformers need not be imported for it."""
+        stated = stated_number(self.folder.path / "config.json", name)
+        return int(getattr(self.config, name)) if stated is None else stated
 
     @property
     def kv_bytes_per_token(self) -> int:
         """Bytes of key-value cache that one token occupies: keys and values of every layer, in float32."""
         config = self.config
         head = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        size: int = 2 * config.num_hidden_layers * config.num_key_value_heads * head * 4
-        return size
+        return int(2 * config.num_hidden_layers * config.num_key_value_heads * head * 4)
 
     @property
     def network(self) -> Any:
@@ -107,8 +114,8 @@ class Model:
             Cancelled: ``should_stop`` said so.
             BusyError: the call comes from within another, or in a forked process.
         """
-        ids = prompt_ids(self.tokenizer, self.config.vocab_size, prompt, tools)
-        rules = [begin_suppress_tokens(self.tokenizer, self.config.vocab_size, tool_choice, unlike)]
+        ids = prompt_ids(self.tokenizer, self.vocabulary, prompt, tools)
+        rules = [begin_suppress_tokens(self.tokenizer, self.vocabulary, tool_choice, unlike)]
         [completion] = self._answered([ids], max_new_tokens, remember, should_stop, progress=False, rules=rules)
         return completion
 
@@ -142,7 +149,7 @@ class Model:
             Cancelled: ``should_stop`` said so; what was finished is in the store.
             BusyError: the call comes from within another, or in a forked process.
         """
-        pairs, vocabulary = checked_prompts(prompts), self.config.vocab_size
+        pairs, vocabulary = checked_prompts(prompts), self.vocabulary
         ids = [
             prompt_ids(self.tokenizer, vocabulary, prompt, tools, which(number, len(pairs)))
             for number, (prompt, tools) in enumerate(pairs)
@@ -209,7 +216,7 @@ class Model:
 
         Raises `PromptError` for what is no prompt.
         """
-        ids = prompt_ids(self.tokenizer, self.config.vocab_size, prompt, tools)
+        ids = prompt_ids(self.tokenizer, self.vocabulary, prompt, tools)
         return max(1, len(ids) - (self._engine.computed(ids) if self._engine else 0))
 
     def forget(self) -> None:

@@ -21,6 +21,7 @@ from ctxcourse.needle.registers import DEPTHS, LONGEST, Record, Register, Score,
 
 RECORDS = 25
 TRIALS = {"move": 32, "rows": 8, "length": 20, "volume": 20, "interference": 20, "grid": 8}
+QUICK = {"move": 4, "rows": 2, "length": 2, "volume": 2, "interference": 4, "grid": 1}  # trials in under three minutes
 LENGTHS: tuple[int, ...] = (1, 3, 8, 25, 50, 90, LONGEST)
 SHARES: tuple[float, ...] = (0, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1)
 GRID_LENGTHS: tuple[int, ...] = (3, 8, 25, 50, 90)
@@ -101,52 +102,61 @@ def rows(records: int = RECORDS, trials: int = TRIALS["rows"], seed: int = 1) ->
     ]
 
 
-def length(lengths: Sequence[int] = LENGTHS, trials: int = TRIALS["length"], seed: int = 1) -> list[Call]:
-    """Return a growing register, the needle in the middle; a shorter one is the beginning of a longer one.
+def length(
+    lengths: Sequence[int] = LENGTHS, trials: int = TRIALS["length"], seed: int = 1, depth: float = MIDDLE
+) -> list[Call]:
+    """Return a growing register, the needle at one depth of each; a shorter one is the beginning of a longer one.
 
     >>> [(call.records, call.row) for call in length(trials=1)][:4]
     [(1, 0), (3, 1), (8, 4), (25, 12)]
     """
-    sizes = _lengths(lengths)
+    sizes, (depth,) = _lengths(lengths), checked_shares("depth", [depth])
     return [
-        _placed("length", trial, seed, Register(drawn.records[:size]), MIDDLE)
+        _placed("length", trial, seed, Register(drawn.records[:size]), depth)
         for trial, drawn in _registers(max(sizes), trials, seed)
         for size in sizes
     ]
 
 
-def volume(lengths: Sequence[int] = LENGTHS, trials: int = TRIALS["volume"], seed: int = 1) -> list[Call]:
+def volume(
+    lengths: Sequence[int] = LENGTHS, trials: int = TRIALS["volume"], seed: int = 1, depth: float = MIDDLE
+) -> list[Call]:
     """Return the needles, sizes and questions of `length`, every line but the needle's replaced by filler.
 
     >>> two = zip(length(trials=1), volume(trials=1))
     >>> all(a.lines[a.row] == b.lines[b.row] and a.row == b.row and a.asked == b.asked for a, b in two)
     True
     """
-    sizes = _lengths(lengths)
+    sizes, (depth,) = _lengths(lengths), checked_shares("depth", [depth])
     return [
-        _mixed("volume", trial, seed, Register(drawn.records[:size]), 0.0, frozenset())
+        _mixed("volume", trial, seed, Register(drawn.records[:size]), 0.0, frozenset(), depth)
         for trial, drawn in _registers(max(sizes), trials, seed)
         for size in sizes
     ]
 
 
 def interference(
-    shares: Sequence[float] = SHARES, records: int = RECORDS, trials: int = TRIALS["interference"], seed: int = 1
+    shares: Sequence[float] = SHARES,
+    records: int = RECORDS,
+    trials: int = TRIALS["interference"],
+    seed: int = 1,
+    depth: float = MIDDLE,
 ) -> list[Call]:
     """Return lists of one size in which a share of the other lines are lookalikes and the rest filler.
 
-    The needle stands in the middle. Of the ``records - 1`` others, ``round(share * (records - 1))`` are records; one
+    The needle stands at one depth. Of the ``records - 1`` others, ``round(share * (records - 1))`` are records; one
     that is there at some share is there, in the same line, at every higher one. At share 1 it is the register of
-    `position` at depth 0.5.
+    `position` at that depth.
     """
     records, shares = checked_count("records", records, 2, LONGEST), checked_shares("shares", shares)
+    (depth,) = checked_shares("depth", [depth])
     calls = []
     for trial, drawn in _registers(records, trials, seed):
         order = list(range(records - 1))
         random.Random(trial_seed(seed, trial)).shuffle(order)
         for share in shares:
             kept = frozenset(order[: round(share * (records - 1))])
-            calls.append(_mixed("interference", trial, seed, drawn, share, kept))
+            calls.append(_mixed("interference", trial, seed, drawn, share, kept, depth))
     return calls
 
 
@@ -178,14 +188,16 @@ def _placed(experiment: str, trial: int, seed: int, drawn: Register, depth: floa
     return _call(experiment, trial, seed, moved.records, drawn.slot(depth), depth)
 
 
-def _mixed(experiment: str, trial: int, seed: int, drawn: Register, share: float, kept: frozenset[int]) -> Call:
+def _mixed(
+    experiment: str, trial: int, seed: int, drawn: Register, share: float, kept: frozenset[int], depth: float
+) -> Call:
     """Return the call in which, of the others in their order, those not in ``kept`` have given way to filler."""
-    row = drawn.slot(MIDDLE)
+    row = drawn.slot(depth)
     text = filler(len(drawn) - 1, trial_seed(seed, trial))
     others: list[Record | str] = [
         record if place in kept else text[place] for place, record in enumerate(drawn.records[1:])
     ]
-    return _call(experiment, trial, seed, [*others[:row], drawn.records[0], *others[row:]], row, MIDDLE, share)
+    return _call(experiment, trial, seed, [*others[:row], drawn.records[0], *others[row:]], row, depth, share)
 
 
 def _call(

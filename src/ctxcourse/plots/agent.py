@@ -14,15 +14,16 @@ from ctxcourse.plots.budget import turn_bars
 from ctxcourse.plots.cells import checked, counted, listed, measured_by, percent
 from ctxcourse.plots.curves import PUBLISHED_BY
 from ctxcourse.plots.labels import Labelled, place_labels
-from ctxcourse.plots.panels import PUBLISHED, TEXT, TITLE, Series, legend, marks, panels, share_axis, whiskers
-from ctxcourse.plots.pictures import GRID, INK, OVER, PAPER, Picture, PlotError, spread
+from ctxcourse.plots.panels import PUBLISHED, TEXT, TITLE, Series, legend, marks, panels, share_axis
+from ctxcourse.plots.pictures import GRID, INK, OVER, PAPER, Picture, PlotError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-_APART = 7.0  # typographic points between the whiskers of two policies
+_APART = 9.0  # typographic points to the side within which two whiskers or markers cover each other
+_LAYERS = 4  # how many widths there are for those that do
 BUCKETS = ("system", "tools", "conversation", "tool_results")
 # A colour and a marker for each policy, in the order of the table; after the last of them again the first.
 POLICY_LOOKS = tuple(
@@ -146,11 +147,11 @@ class _Score(NamedTuple):
 def policies_plot(table: DataFrame, title: str = "What a memory policy costs, and what it keeps") -> Picture:
     """Return one labelled point a policy: billed input tokens against the share of probes answered rightly.
 
-    Policies of nearly the same bill are drawn side by side, up to a few millimetres off; the alt text has the figures.
-    ``table`` has the columns ``policy``, ``billed_tokens`` (helpers included; of the whole run, or of the one prompt of
-    a control or a sub-agent, see `ctxcourse.agent.comparison.bills`), ``n`` (probes) and ``correct``; of several rows
-    of one policy, such as one a fact, the probes are added up, and the bill is one. Raises `PlotError` for an empty
-    table, a missing column or value, counts that cannot be, and two bills of one policy.
+    Every point stands at its bill. Where the whiskers of two policies would cover each other, one is drawn wider and
+    beneath the other. ``table`` has the columns ``policy``, ``billed_tokens`` (helpers included; of the whole run, or
+    of the one prompt of a control or a sub-agent, see `ctxcourse.agent.comparison.bills`), ``n`` (probes) and
+    ``correct``; of several rows of one policy, such as one a fact, the probes are added up, and the bill is one. Raises
+    `PlotError` for an empty table, a missing column or value, counts that cannot be, and two bills of one policy.
 
     >>> import pandas as pd
     >>> rows = [["full history", 370_291, 12, 12], ["sliding window", 159_000, 12, 6]]
@@ -168,9 +169,13 @@ def policies_plot(table: DataFrame, title: str = "What a memory policy costs, an
     axes.grid(axis="x", color=GRID, linewidth=0.7)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.set_xlabel("billed input tokens, helpers included", color=INK, fontsize=TEXT)
-    points = _side_by_side(figure, axes, found)
-    for point, score in zip(points, found, strict=True):
-        whiskers(axes, [score.billed], [score], score.policy, point.look)
+    looks = [POLICY_LOOKS[place % len(POLICY_LOOKS)] for place in range(len(found))]
+    for score, look, layer in zip(found, looks, _layers(figure, axes, found), strict=True):
+        _point(axes, score, look, layer)
+    points = [
+        Labelled(score.policy, score.billed, score.hits / score.n, score.low, score.high, look)
+        for score, look in zip(found, looks, strict=True)
+    ]
     place_labels(figure, axes, points)
     told = [
         f"{score.policy}: {score.billed:,} tokens billed, {score.hits} of {score.n} right "
@@ -181,29 +186,35 @@ def policies_plot(table: DataFrame, title: str = "What a memory policy costs, an
     return Picture(figure, f"{title}. {whose[:1].upper()}{whose[1:]}. {'; '.join(told)}.")
 
 
-def _side_by_side(figure: Figure, axes: Axes, found: Sequence[_Score]) -> list[Labelled]:
-    """Return the points with their looks; those that would hide each other stand as far apart as their markers need."""
+def _layers(figure: Figure, axes: Axes, found: Sequence[_Score]) -> list[int]:
+    """Return in which layer each policy is drawn, 0 on top: those that would cover each other are in different ones.
+
+    Of two, that with the longer interval is beneath. Past `_LAYERS` policies at one place, some share the lowest.
+    """
     figure.draw_without_rendering()
-    scale = figure.dpi / 72
-    left, right = (edge / scale for edge in axes.get_window_extent().intervalx)
-    wished = [float(axes.transData.transform((score.billed, 0))[0]) / scale for score in found]
-    order = sorted(range(len(found)), key=lambda place: wished[place])
-    sizes, ascending = [_APART] * len(found), [wished[place] for place in order]
-    from_left = spread(ascending, sizes, left, right)
-    from_right = spread([-at for at in reversed(ascending)], sizes, -right, -left)
-    middles = [(one - other) / 2 for one, other in zip(from_left, reversed(from_right), strict=True)]
-    asides = {place: at - wished[place] for place, at in zip(order, middles, strict=True)}
-    return [
-        Labelled(
-            score.policy,
-            score.billed,
-            score.hits / score.n,
-            score.low,
-            score.high,
-            POLICY_LOOKS[place % len(POLICY_LOOKS)]._replace(aside=asides[place]),
-        )
-        for place, score in enumerate(found)
-    ]
+    right = [float(axes.transData.transform((score.billed, 0))[0]) * 72 / figure.dpi for score in found]
+    layers: dict[int, int] = {}
+    for place in sorted(range(len(found)), key=lambda one: found[one].high - found[one].low):
+        here = found[place]
+        taken = {
+            layer
+            for other, layer in layers.items()
+            if abs(right[place] - right[other]) < _APART
+            and max(here.low, found[other].low) <= min(here.high, found[other].high)
+        }
+        layers[place] = next((layer for layer in range(_LAYERS) if layer not in taken), _LAYERS - 1)
+    return [layers[place] for place in range(len(found))]
+
+
+def _point(axes: Axes, score: _Score, look: Series, layer: int) -> None:
+    """Draw a policy's share with its whisker: wider and paler in a lower layer, in full colour at its ends."""
+    share = score.hits / score.n
+    reach = [[max(0.0, share - score.low)], [max(0.0, score.high - share)]]
+    style: dict[str, Any] = {"label": score.policy, "color": look.colour, "linestyle": "", "marker": look.marker}
+    style |= {"markersize": 9 + 3 * layer, "markeredgecolor": PAPER, "markeredgewidth": 1}
+    style |= {"elinewidth": 1.4 + 2.6 * layer, "capsize": 4 + 2 * layer, "capthick": 1.4}
+    drawn = axes.errorbar([score.billed], [share], reach, zorder=3 + (_LAYERS - layer) / 10, **style)
+    drawn.lines[2][0].set_alpha(0.5 if layer else 1)
 
 
 def _scores(table: DataFrame) -> list[_Score]:

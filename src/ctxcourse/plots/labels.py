@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.path import Path
-    from matplotlib.transforms import Bbox, Transform
+    from matplotlib.transforms import Bbox
 
 _MARKER, _CORE = 6.0, 3.0  # half a marker with its edge; its inner part, which no line may cross
 _WHISKER = 3.0  # half a whisker
-_GAP = 9.0  # from a point to its label
+_GAP = 11.0  # from a point to its label
 _ROW, _ROWS = 8.0, 40  # from one height that is tried to the next, and how many are
 _LEFT = 20.0  # how much nearer a place on the left has to be, since labels on the left stand in each other's way
 _ASIDE = (0.0, 16.0, 36.0, 60.0, 90.0)  # how much further to the side
@@ -52,7 +52,7 @@ def place_labels(figure: Figure, axes: Axes, points: Sequence[Labelled]) -> None
         room.taken += [_around(x, y, _MARKER, _MARKER), _around(x, (low + high) / 2, _WHISKER, (high - low) / 2)]
     # From the top down, and at one height from the right to the left, so that a line climbs past labels that are there.
     for index, point in sorted(enumerate(points), key=lambda one: (-one[1].y, -one[1].x)):
-        where: dict[str, Any] = {"xycoords": _drawn(axes, point), "textcoords": "offset points"}
+        where: dict[str, Any] = {"xycoords": "data", "textcoords": "offset points"}
         style: dict[str, Any] = {"fontsize": TEXT, "color": point.look.colour, "va": "center", "zorder": 6}
         text = axes.annotate(point.label, (point.x, point.y), (0, 0), **where, **style)
         text.set_in_layout(False)
@@ -78,15 +78,18 @@ class _Room:
     def find(self, here: tuple[float, float], width: float, height: float, index: int) -> _Place:
         """Return the place for the label of the point ``index``, and keep it free.
 
-        It is the nearest free one to which a line crosses nothing, or else the one whose line crosses least.
+        It is the nearest free one to which a line crosses nothing, or else the one whose line crosses least. What
+        covers its marker, or begins there too, does not count: no line can keep clear of it.
         """
-        others = [core for place, core in enumerate(self.cores) if place != index]
+        own = self.cores[index]
+        others = [core for core in self.cores if not core.overlaps(own)]
+        lines = [line for line in self.lines if not line.intersects_bbox(own, filled=False)]
         places = [_place(here, at, width, height) for at in _offsets(width)]
         free = (place for place in places if self._is_free(place.box))
-        found = next((place for place in free if not self._crossed(place.line, others)), None)
+        found = next((place for place in free if not self._crossed(place.line, others, lines)), None)
         if found is None:
             free_at_all = [place for place in places if self._is_free(place.box)] or places[:1]
-            found = min(free_at_all, key=lambda place: self._crossed(place.line, others))
+            found = min(free_at_all, key=lambda place: self._crossed(place.line, others, lines))
         self.written.append(found.box)
         self.lines.append(found.line)
         return found
@@ -97,10 +100,10 @@ class _Room:
         covers = any(box.overlaps(other) for other in (*self.taken, *self.written))
         return inside and not covers and not any(line.intersects_bbox(box, filled=False) for line in self.lines)
 
-    def _crossed(self, line: Path, others: Iterable[Bbox]) -> int:
-        """Return how many markers, labels and lines a line crosses."""
-        boxes = sum(line.intersects_bbox(box, filled=False) for box in (*others, *self.written))
-        return boxes + sum(line.intersects_path(other, filled=False) for other in self.lines)
+    def _crossed(self, line: Path, markers: Iterable[Bbox], lines: Iterable[Path]) -> int:
+        """Return how many of some markers and lines, and how many labels, a line crosses."""
+        boxes = sum(line.intersects_bbox(box, filled=False) for box in (*markers, *self.written))
+        return boxes + sum(line.intersects_path(other, filled=False) for other in lines)
 
 
 class _Place(NamedTuple):
@@ -120,16 +123,9 @@ def _place(here: tuple[float, float], at: tuple[float, float], width: float, hei
     return _Place(at, end, box, Path([here, (here[0] + end[0], here[1] + end[1])]))
 
 
-def _drawn(axes: Axes, point: Labelled) -> Transform:
-    """Return how a point's coordinates become its place on paper, drawn aside as it is."""
-    from matplotlib.transforms import ScaledTranslation
-
-    return axes.transData + ScaledTranslation(point.look.aside / 72, 0, axes.figure.dpi_scale_trans)
-
-
 def _places(axes: Axes, point: Labelled, scale: float) -> list[tuple[float, float]]:
     """Return where the low end, the point and the high end are drawn."""
-    pixels = _drawn(axes, point).transform([(point.x, height) for height in (point.low, point.y, point.high)])
+    pixels = axes.transData.transform([(point.x, height) for height in (point.low, point.y, point.high)])
     return [(float(x) / scale, float(y) / scale) for x, y in pixels]
 
 

@@ -1,7 +1,7 @@
 """The answers of one point as HTML and SVG: hits and interval, a bar of the three kinds, every trial, a small curve.
 
 Text, not pictures: a slider redraws all of it many times a second. Curves stand on paper of their own, so that they
-read the same in a dark notebook.
+read the same in a dark notebook, and a line looks as it does in the figures of `ctxcourse.plots`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from typing import NamedTuple
 
 from ctxcourse.needle import KINDS, SYMBOLS, Kind
 from ctxcourse.needle.shipped import Answered, Cell
+from ctxcourse.plots.panels import MEASURED, Series
 from ctxcourse.plots.pictures import GRID, INK, OUTCOME_COLOURS, PAPER
 from ctxcourse.stats import wilson
 from ctxcourse.widgets.register_view import badge
 
 WIDTH, HEIGHT = 290, 156  # of a curve, in pixels
 LEFT, RIGHT, TOP, BOTTOM = 40, 12, 26, 40
+STROKE = 1.5
 
 
 class Point(NamedTuple):
@@ -29,11 +31,19 @@ class Point(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line of a curve: a name, and its points from left to right; a ``dashed`` one has squares for circles."""
+    """One line of a curve: a name, its points from left to right, and how it looks in the course's figures."""
 
     name: str
     points: Sequence[Point]
-    dashed: bool = False
+    look: Series = MEASURED
+
+
+class Current(NamedTuple):
+    """Where a slider stands on the axis, the cell that it has there, and how that looks where it is on no line."""
+
+    place: float
+    cell: Cell | None = None
+    look: Series = MEASURED
 
 
 def share_text(counts: Mapping[Kind, int]) -> str:
@@ -84,14 +94,11 @@ def _mark(answered: Answered, chosen: bool) -> str:
     )
 
 
-def curve_svg(
-    lines: Sequence[Line], current: tuple[float, Cell | None] | None, ticks: Sequence[tuple[float, str]], title: str
-) -> str:
+def curve_svg(lines: Sequence[Line], current: Current | None, ticks: Sequence[tuple[float, str]], title: str) -> str:
     """Return the share of hits along an axis as SVG, with Wilson's intervals and the ``current`` place marked.
 
-    ``current`` is a place with its cell, where it has one, or None for no place at all; a ring marks the cell, and a
-    point as well where no line has one there. ``ticks`` are places on the axis with their labels; its ends are the
-    first and the last of them.
+    ``current`` is None for no place at all; a ring marks its cell, and a point as well where no line has one there.
+    ``ticks`` are places on the axis with their labels; its ends are the first and the last of them.
     """
     start, end = ticks[0][0], ticks[-1][0]
 
@@ -108,19 +115,20 @@ def curve_svg(
         _text(LEFT, HEIGHT - 6, title, "start"),
     ]
     if current is not None:
+        x = f"{across(current.place):.1f}"
         drawn.append(
-            f'<line class="current" x1="{across(current[0]):.1f}" x2="{across(current[0]):.1f}" y1="{TOP - 6}" '
-            f'y2="{HEIGHT - BOTTOM}" stroke="{INK}" stroke-width="1.5" stroke-dasharray="2 3"/>'
+            f'<line class="current" x1="{x}" x2="{x}" y1="{TOP - 6}" y2="{HEIGHT - BOTTOM}" stroke="{INK}" '
+            'stroke-width="1.5" stroke-dasharray="2 3"/>'
         )
     for number, line in enumerate(lines):
         drawn += _drawn_line(line, [(across(at), up(one.share), one) for at, _, one in line.points], up)
         if len(lines) > 1:
             drawn += _key(line, LEFT + 4 + 110 * number)
-    if current is not None and current[1] is not None:
-        x, y = across(current[0]), up(current[1].share)
-        if not any(point.cell is current[1] for line in lines for point in line.points):
-            drawn.append(_point(x, y, dashed=False))
-        drawn.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7" fill="none" stroke="{INK}" stroke-width="2"/>')
+    if current is not None and current.cell is not None:
+        here, y = across(current.place), up(current.cell.share)
+        if not any(point.cell is current.cell for line in lines for point in line.points):
+            drawn.append(_point(here, y, current.look))
+        drawn.append(f'<circle cx="{here:.1f}" cy="{y:.1f}" r="7" fill="none" stroke="{INK}" stroke-width="2"/>')
     told = html.escape(f"{title}: {_told(lines)}", quote=True)
     return (
         f'<svg role="img" aria-label="{told}" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '
@@ -129,27 +137,33 @@ def curve_svg(
 
 
 def _drawn_line(line: Line, points: Sequence[tuple[float, float, Cell]], up: Callable[[float], float]) -> Iterable[str]:
-    green, dashes = OUTCOME_COLOURS["hit"], ' stroke-dasharray="5 4"' if line.dashed else ""
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in points)
-    yield f'<polyline points="{path}" fill="none" stroke="{green}" stroke-width="1.5"{dashes}/>'
+    colour = line.look.colour
+    yield f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{STROKE}"{_dashes(line.look)}/>'
     for x, y, cell in points:
         low, high = cell.interval
-        yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{up(low):.1f}" y2="{up(high):.1f}" stroke="{green}" opacity=".5"/>'
-        yield _point(x, y, line.dashed)
+        yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{up(low):.1f}" y2="{up(high):.1f}" stroke="{colour}" opacity=".5"/>'
+        yield _point(x, y, line.look)
 
 
-def _point(x: float, y: float, dashed: bool) -> str:
-    green = OUTCOME_COLOURS["hit"]
-    if dashed:
-        return (
-            f'<rect x="{x - 3:.1f}" y="{y - 3:.1f}" width="6" height="6" fill="{PAPER}" stroke="{green}" '
-            'stroke-width="1.5"/>'
-        )
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{green}"/>'
+def _dashes(look: Series) -> str:
+    """Return a line's dashes, which matplotlib takes as multiples of its width; none for a solid line."""
+    if isinstance(look.line, str):
+        return ""
+    return f' stroke-dasharray="{" ".join(f"{STROKE * length:g}" for length in look.line[1])}"'
+
+
+def _point(x: float, y: float, look: Series) -> str:
+    paint = f'fill="{look.colour if look.filled else PAPER}" stroke="{look.colour}" stroke-width="{STROKE}"'
+    if look.marker == "s":
+        return f'<rect x="{x - 3:.1f}" y="{y - 3:.1f}" width="6" height="6" {paint}/>'
+    if look.marker == "^":
+        return f'<polygon points="{x:.1f},{y - 4:.1f} {x - 4:.1f},{y + 3:.1f} {x + 4:.1f},{y + 3:.1f}" {paint}/>'
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" {paint}/>'
 
 
 def _key(line: Line, x: float) -> Iterable[str]:
-    yield _point(x, 11, line.dashed)
+    yield _point(x, 11, line.look)
     yield _text(x + 8, 15, line.name, "start")
 
 

@@ -20,8 +20,9 @@ from ctxcourse.needle.shipped import (
     results_or_reason,
     trials_and_seed,
 )
-from ctxcourse.needle.sweeps import LENGTHS, SHARES, Call
-from ctxcourse.widgets.cell_view import Line, Point, curve_svg
+from ctxcourse.needle.sweeps import LENGTHS, RECORDS, SHARES, Call
+from ctxcourse.plots.panels import BY_SHARE, FILLER, LOOKALIKES
+from ctxcourse.widgets.cell_view import Current, Line, Point, curve_svg
 from ctxcourse.widgets.point import WIDE, PointExplorer
 
 if TYPE_CHECKING:
@@ -37,9 +38,10 @@ class LengthExplorer(PointExplorer):
 
     ``results`` are tables by the names ``length`` (lookalikes alone), ``volume`` (filler alone), ``interference`` and
     ``interference_90`` (both, at the lengths in ``varied``), by default those that came with the course. A point is a
-    list's number of lines and how many of them are lookalikes: two shares that round to the same number are one. Where
-    no table has the point, this is said, and Run asks. Children by name: ``length``, ``share`` and those of
-    `PointExplorer`. Raises `ShippedError` for a table by any other name.
+    list's number of lines and how many of them are lookalikes: two shares that round to the same number are one. It
+    begins at the length of which all shares were measured. Where no table has the point, this is said, with those that
+    there are, and Run asks. Children by name: ``length``, ``share`` and those of `PointExplorer`. Raises `ShippedError`
+    for a table by any other name.
     """
 
     def __init__(self, model: Model, results: Mapping[str, DataFrame] | None = None) -> None:
@@ -64,7 +66,7 @@ class LengthExplorer(PointExplorer):
         self.trials, self.seed = trials_and_seed(cells, trials=20)
         self.length = W.SelectionSlider(
             options=[(str(lines), lines) for lines in LENGTHS],
-            value=8,
+            value=RECORDS,
             description="Lines",
             tooltip="How many lines the list has, the needle's included",
             **WIDE,
@@ -108,11 +110,12 @@ class LengthExplorer(PointExplorer):
         lines, alike = self.point
         here = self.cells.get(self.point)
         by_length = [
-            Line("lookalikes", self._by_length([(n, n - 1) for n in LENGTHS])),
-            Line("filler", self._by_length([(n, 0) for n in LENGTHS]), dashed=True),
+            Line("lookalikes", self._by_length([(n, n - 1) for n in LENGTHS]), LOOKALIKES),
+            Line("filler", self._by_length([(n, 0) for n in LENGTHS]), FILLER),
         ]
         ticks = [(math.log(n), str(n)) for n in LENGTHS]
-        drawn = curve_svg(by_length, (math.log(lines), here), ticks, "Share of hits by lines in the list")
+        current = Current(math.log(lines), here, BY_SHARE)
+        drawn = curve_svg(by_length, current, ticks, "Share of hits by lines in the list")
         if not self.varied:
             return drawn
         varied = lines if lines in self.varied else self.varied[-1]
@@ -120,9 +123,9 @@ class LengthExplorer(PointExplorer):
         by_share = [
             Point(number / (varied - 1), f"{number} of {varied - 1}", self.cells[varied, number]) for number in numbers
         ]
-        current = (alike / (varied - 1), here) if lines == varied else None
+        at_share = Current(alike / (varied - 1), here, BY_SHARE) if lines == varied else None
         title = f"Share of hits by share of lookalikes, {varied} lines"
-        return f"{drawn} {curve_svg([Line('hits', by_share)], current, QUARTERS, title)}"
+        return f"{drawn} {curve_svg([Line('hits', by_share, BY_SHARE)], at_share, QUARTERS, title)}"
 
     def _by_length(self, mixes: list[Mix]) -> list[Point]:
         return [Point(math.log(mix[0]), str(mix[0]), self.cells[mix]) for mix in mixes if mix in self.cells]
@@ -134,7 +137,10 @@ class LengthExplorer(PointExplorer):
         lines, _ = self.point
         mixed = sorted({alike for size, alike in self.cells if size == lines})
         if mixed:
-            return f"For {lines} lines there are some with {_listed(mixed)} lookalikes."
+            there = f"For {lines} lines there are some with {_listed(mixed)} lookalikes"
+            sizes = [size for size, _ in self.cells]
+            more = [size for size in self.varied if sizes.count(size) > len(mixed)]
+            return f"{there}; more shares were measured at {_listed(more)} lines." if more else f"{there}."
         return f"There are some for lists of {_listed(sorted({size for size, _ in self.cells}))} lines."
 
 

@@ -7,25 +7,24 @@ remembered by setting. Policies that have something written by a model (compacti
 from __future__ import annotations
 
 import html
-import json
+import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import ipywidgets as W
 
 from ctxcourse.agent.accounting import Encoder
 from ctxcourse.agent.comparison import PINNED
-from ctxcourse.agent.probes import FACTS, Fact, Held, held
+from ctxcourse.agent.probes import FACTS, Fact, Held
 from ctxcourse.agent.transcript import Transcript
-from ctxcourse.errors import CourseError
-from ctxcourse.messages import Message, Tool
-from ctxcourse.model.tree import shared
+from ctxcourse.model.answers import Cancelled
 from ctxcourse.plots.pictures import PART_STYLES
-from ctxcourse.policies import FullHistory, Pinned, Policy, UserMessages, elided_results, replay, sliding_window
-from ctxcourse.tokens import Buckets, buckets
-from ctxcourse.widgets.running import error_html
+from ctxcourse.policies import FullHistory, Pinned, Policy, UserMessages, elided_results, sliding_window
+from ctxcourse.widgets.account import Account, PlaygroundError, Remembering, account, checked_calls
+from ctxcourse.widgets.running import Recounter, ShouldStop, Work
 from ctxcourse.widgets.toolbox import WIDE
+
+__all__ = ["PLACES", "POLICIES", "PlaygroundError", "PolicyPlayground", "policy_playground"]
 
 POLICIES: dict[str, tuple[str, ...]] = {
     "full history": (),
@@ -37,88 +36,20 @@ POLICIES: dict[str, tuple[str, ...]] = {
 """The policies by name, each with the controls that it heeds."""
 PLACES = {"in the system message": "system", "at the end of the prompt": "end"}
 """Where the block may be pinned."""
+Setting: TypeAlias = tuple[Any, ...]
+"""A policy's name, and the values of the controls that it heeds."""
+_FULL: Setting = ("full history",)
 _WIDTH, _HEIGHT = 640, 130  # of the line, in its own units
-_SHORT = 6  # messages up to which the size of a prompt is remembered: a step and what it is counted beside
-
-
-class PlaygroundError(CourseError, ValueError):
-    """A recording with which nothing can be played: the text says why."""
-
-
-@dataclass(frozen=True)
-class Account:
-    """What a run comes to under one policy, in tokens.
-
-    ``sizes`` are the prompts of the calls, in order; ``recomputed`` is what a cache of the prompt before would have to
-    compute; ``last`` is what fills the last prompt of all. ``held`` says for each fact what the first prompt of the
-    last turn holds of it, before the agent has said or called anything in that turn.
-    """
-
-    sizes: tuple[int, ...]
-    recomputed: int
-    last: Buckets
-    held: tuple[Held, ...]
-
-    @property
-    def billed(self) -> int:
-        """The billed input tokens of the run."""
-        return sum(self.sizes)
-
-
-def account(transcript: Transcript, policy: Policy, counter: Encoder, facts: Sequence[Fact] = FACTS) -> Account:
-    """Return what a recorded run comes to under a policy that asks nobody.
-
-    Raises `PlaygroundError` for a recording without calls.
-    """
-    calls = transcript.calls()
-    if not calls:
-        raise PlaygroundError(
-            f"none of the {len(transcript.messages)} messages is from the assistant, so that no call was made: give "
-            "the transcript of a run"
-        )
-    kept = [each.messages for each in replay(transcript.messages, policy, counter, [call.index for call in calls])]
-    sizes, recomputed = [], 0
-    before: list[int] = []
-    for messages in kept:
-        ids = counter.encode_prompt(messages, transcript.tools)
-        sizes.append(len(ids))
-        recomputed += len(ids) - shared(before, ids)
-        before = ids
-    opens = next(place for place, call in enumerate(calls) if call.turn == calls[-1].turn)
-    there = tuple(held(fact, kept[opens]) for fact in facts)
-    return Account(tuple(sizes), recomputed, buckets(kept[-1], transcript.tools, counter), there)
-
-
-class _Remembering:
-    """A counter that counts a text, or a short prompt, once: elision asks for the same results at every call."""
-
-    def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
-        self._texts: dict[str, int] = {}
-        self._prompts: dict[str, int] = {}
-        self.encode_prompt, self.token_spans = encoder.encode_prompt, encoder.token_spans
-
-    def count_text(self, text: str) -> int:
-        if text not in self._texts:
-            self._texts[text] = self._encoder.count_text(text)
-        return self._texts[text]
-
-    def count_prompt(self, messages: Sequence[Message], tools: Sequence[Tool] | None = None) -> int:
-        if tools or len(messages) > _SHORT:
-            return self._encoder.count_prompt(messages, tools)
-        key = json.dumps(messages, ensure_ascii=False)
-        if key not in self._prompts:
-            self._prompts[key] = self._encoder.count_prompt(messages)
-        return self._prompts[key]
 
 
 class PolicyPlayground(W.VBox):
     """A recorded run under a policy of the reader's choice: its bill, its last prompt, and whether it holds the facts.
 
     ``block`` is what the pinned block says. Children by name: the controls ``policy``, ``last`` (the window, in
-    messages), ``turns`` (those kept whole) and ``place`` (of the block), and ``view`` and ``problem``; a control that
-    the policy does not heed is disabled. ``account()`` gives the figures that are shown. Raises `PlaygroundError` for a
-    recording without calls.
+    messages), ``turns`` (those kept whole) and ``place`` (of the block), and ``runner`` and ``view``; a control that
+    the policy does not heed is disabled. A count that takes longer than a second goes on in a thread and can be
+    stopped. ``account()`` gives the figures of where the controls are. Raises `PlaygroundError` for a recording without
+    calls.
     """
 
     def __init__(
@@ -128,10 +59,12 @@ class PolicyPlayground(W.VBox):
         facts: Sequence[Fact] = FACTS,
         block: str = PINNED,
     ) -> None:
+        checked_calls(transcript)
         self._transcript, self._facts, self._block = transcript, tuple(facts), block
-        self._counter = _Remembering(counter)
-        self._known: dict[tuple[Any, ...], Account] = {}
-        self._full = self._made(FullHistory())
+        self._counter = Remembering(counter)
+        self._known: dict[Setting, Account] = {}
+        self._shown: Setting | None = None
+        self._drawing = threading.Lock()  # a count ends in a thread of its own
         self.policy = W.Dropdown(
             options=list(POLICIES),
             value="sliding window",
@@ -145,25 +78,34 @@ class PolicyPlayground(W.VBox):
         self.place = W.Dropdown(
             options=list(PLACES), description="Pinned", tooltip="Where the block of text stands in each prompt", **WIDE
         )
-        self.view, self.problem = W.HTML(), W.HTML()
+        self.view = W.HTML()
+        self.runner = Recounter(self._prepare, self._show, late=self._clear)
         controls = (self.policy, self.last, self.turns, self.place)
         for control in controls:
             control.observe(self._moved, names="value")
         grid = W.HBox(controls, layout=W.Layout(flex_flow="row wrap", max_width="72em"))
-        super().__init__([grid, self.problem, self.view])
+        super().__init__([grid, self.runner, self.view])
         self._moved(None)
+
+    @property
+    def setting(self) -> Setting:
+        """Where the controls are: the name of the policy, and the values of those that it heeds."""
+        name = self.policy.value
+        return (name, *(getattr(self, control).value for control in POLICIES[name]))
 
     def account(self) -> Account:
         """Return what the run comes to where the controls are; a setting that was seen before is not counted again."""
-        name = self.policy.value
-        setting = (name, *(getattr(self, control).value for control in POLICIES[name]))
+        setting = self.setting
         if setting not in self._known:
-            self._known[setting] = self._full if name == "full history" else self._made(self._chosen(name))
+            self._known[setting] = self._made(setting)
         return self._known[setting]
 
-    def drawn(self) -> str:
-        """Return the figures as HTML: the bill, the line of its prompts, the last prompt and the facts."""
-        made, full = self.account(), self._full
+    def drawn(self, setting: Setting) -> str:
+        """Return the figures as HTML: the bill, the line of its prompts, the last prompt and the facts.
+
+        The setting and that of full history have been counted.
+        """
+        made, full = self._known[setting], self._known[_FULL]
         names = ("this policy", "full history", "share")
         head = "".join(f'<th style="padding:0 12px;text-align:right">{name}</th>' for name in names)
         rows = _row("billed input tokens", made.billed, full.billed)
@@ -179,26 +121,52 @@ class PolicyPlayground(W.VBox):
             f'<ul style="margin:0">{facts}</ul>'
         )
 
-    def _chosen(self, name: str) -> Policy:
-        make: dict[str, Callable[[], Policy]] = {
-            "sliding window": lambda: sliding_window(self.last.value),
-            "elided tool results": lambda: elided_results(self.turns.value),
-            "user messages + last turns": lambda: UserMessages(self.turns.value),
-            "pinned block": lambda: Pinned(self._block, PLACES[self.place.value], self.last.value),  # type: ignore[arg-type]
+    def _policy(self, setting: Setting) -> Policy:
+        name, *values = setting
+        make: dict[str, Callable[..., Policy]] = {
+            "full history": FullHistory,
+            "sliding window": sliding_window,
+            "elided tool results": elided_results,
+            "user messages + last turns": UserMessages,
+            "pinned block": lambda last, place: Pinned(self._block, PLACES[place], last),  # type: ignore[arg-type]
         }
-        return make[name]()
+        return make[name](*values)
 
-    def _made(self, policy: Policy) -> Account:
-        return account(self._transcript, policy, self._counter, self._facts)
+    def _made(self, setting: Setting, told: Callable[[float], None] = lambda share: None) -> Account:
+        return account(self._transcript, self._policy(setting), self._counter, self._facts, told)
 
     def _moved(self, _: Any) -> None:
         for control in ("last", "turns", "place"):
             getattr(self, control).disabled = control not in POLICIES[self.policy.value]
-        try:
-            self.view.value = self.drawn()
-            self.problem.value = ""
-        except Exception as error:
-            self.problem.value = error_html(error)
+        self.runner.again()
+
+    def _prepare(self) -> tuple[int, Work]:
+        setting = self.setting
+
+        def work(should_stop: ShouldStop) -> Setting:
+            missing = [one for one in dict.fromkeys((_FULL, setting)) if one not in self._known]
+            for number, one in enumerate(missing):
+
+                def told(share: float, number: int = number) -> None:
+                    if should_stop():
+                        raise Cancelled("Stopped.")
+                    self.runner.share = (number + share) / len(missing)
+
+                self._known[one] = self._made(one, told)
+            return setting
+
+        return 0, work
+
+    def _show(self, setting: Setting) -> None:
+        with self._drawing:
+            if setting != self._shown:
+                self.view.value, self._shown = self.drawn(setting), setting
+
+    def _clear(self) -> None:
+        """Take the figures of another setting away, since those of this one are late."""
+        with self._drawing:
+            if self._shown != self.setting:
+                self.view.value, self._shown = "", None
 
 
 def policy_playground(transcript: Transcript, counter: Encoder) -> PolicyPlayground:

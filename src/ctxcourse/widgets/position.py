@@ -11,7 +11,7 @@ from ctxcourse.needle import DEPTHS, sweeps
 from ctxcourse.needle.shipped import Answered, ShippedError, cells_by, results_or_reason, trials_and_seed
 from ctxcourse.needle.sweeps import Call
 from ctxcourse.plots.cells import fraction
-from ctxcourse.widgets.cell_view import Line, Point, curve_svg
+from ctxcourse.widgets.cell_view import Current, Line, Point, curve_svg
 from ctxcourse.widgets.point import WIDE, PointExplorer
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class PositionExplorer(PointExplorer):
     def curves(self) -> str:
         """Return the curve over all depths."""
         line = Line("hits", [Point(depth, fraction(depth), self.cells[depth]) for depth in sorted(self.cells)])
-        current = (self.point, self.cells.get(self.point))
+        current = Current(self.point, self.cells.get(self.point))
         return curve_svg([line], current, TICKS, "Share of hits by needle depth")
 
     def without_cell(self) -> str:

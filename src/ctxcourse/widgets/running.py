@@ -59,7 +59,7 @@ class Runner(W.VBox):
     The work runs in a thread; ``show(result)`` is called with its result, unless the run was stopped. An error
     of any of the three is shown in the widget and kept in ``error``. The estimate is the time of the last run
     of the same ``pace`` object (the model), scaled by tokens; until there have been two, the bar only says that
-    work goes on.
+    work goes on. Work that knows what share of it is done, from 0 to 1, says so in ``share``, which the bar shows.
     """
 
     def __init__(
@@ -77,13 +77,15 @@ class Runner(W.VBox):
         self._busy = threading.Lock()
         self._reason = ""
         self.error: BaseException | None = None
+        self.share: float | None = None
         self.run_button = W.Button(description=label, icon="play", button_style="primary")
         self.stop_button = W.Button(description="Stop", icon="stop", disabled=True)
         self.bar = W.HTML()
         self.status = W.HTML()
         self.run_button.on_click(lambda _: self.start())
         self.stop_button.on_click(lambda _: self.stop())
-        super().__init__([W.HBox([self.run_button, self.stop_button, self.bar]), self.status])
+        self.row = W.HBox([self.run_button, self.stop_button, self.bar])
+        super().__init__([self.row, self.status])
 
     @property
     def running(self) -> bool:
@@ -95,7 +97,7 @@ class Runner(W.VBox):
         if not self._busy.acquire(blocking=False):
             return
         self._stop.clear()
-        self._reason, self.error = "", None
+        self._reason, self.error, self.share = "", None, None
         self.run_button.disabled, self.stop_button.disabled = True, False
         self.status.value = ""
         try:
@@ -160,10 +162,15 @@ class Runner(W.VBox):
         began = time.perf_counter()
         pace = _seconds_per_token.get(self._pace) if self._pace is not None else None
         expected = None if pace is None else pace * tokens
-        wait = SHOW_AFTER
-        while not done.wait(wait):
-            self.bar.value = bar_html(time.perf_counter() - began, expected, self._stop.is_set())
-            wait = TICK
+        if done.wait(SHOW_AFTER):
+            return
+        self._due()
+        while not done.is_set():
+            self.bar.value = bar_html(time.perf_counter() - began, expected, self._stop.is_set(), self.share)
+            done.wait(TICK)
+
+    def _due(self) -> None:
+        """Show what else appears when the bar does."""
 
     def _finish(self, error: BaseException | None) -> None:
         if isinstance(error, Cancelled):
@@ -175,14 +182,59 @@ class Runner(W.VBox):
         self._busy.release()
 
 
-def bar_html(seconds: float, expected: float | None, stopping: bool = False) -> str:
-    """Return a progress bar: filled by the clock where a run was timed before, and otherwise only moving.
+class Recounter(Runner):
+    """A `Runner` for what a control starts when it is moved, and what mostly ends at once: counting, say.
+
+    Buttons and bar are there only while the work takes longer than `SHOW_AFTER`, and after it was stopped or has
+    failed, when the button starts it again; ``late()`` is called when they appear. No model is asked, so the work does
+    not wait for that of another widget.
+    """
+
+    def __init__(
+        self,
+        prepare: Callable[[], tuple[int, Work]],
+        show: Callable[[Any], None],
+        *,
+        label: str = "Count",
+        late: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__(prepare, show, label=label)
+        self._late = late
+        self.row.layout.display = "none"
+
+    def again(self) -> None:
+        """Stop what is going on and start anew; return when that has ended, or when its bar is due."""
+        self.stop()
+        self.wait()
+        self.start()
+        self.wait(SHOW_AFTER)
+
+    def _compute(self, tokens: int, work: Work) -> Any:
+        return work(self._stop.is_set)
+
+    def _due(self) -> None:
+        self.row.layout.display = None
+        self._late()
+
+    def _finish(self, error: BaseException | None) -> None:
+        self.row.layout.display = "none"
+        if error is not None:
+            self._due()
+        super()._finish(error)
+
+
+def bar_html(seconds: float, expected: float | None, stopping: bool = False, share: float | None = None) -> str:
+    """Return a progress bar: filled by what is done, or by the clock where a run was timed before, else only moving.
 
     >>> "value" in bar_html(2.0, None), 'value="0.50"' in bar_html(2.0, 4.0), "value" in bar_html(5.0, 4.0)
     (False, True, False)
+    >>> 'value="0.25"' in bar_html(2.0, None, share=0.25)
+    True
     """
     if stopping:
         said, filled = f"stopping after the piece that is being computed, {seconds:.0f} s", ""
+    elif share is not None:
+        said, filled = f"{share:.0%} done, {seconds:.0f} s so far", f' value="{share:.2f}" max="1"'
     elif expected is None:
         said, filled = f"computing, {seconds:.0f} s so far", ""
     elif seconds < expected:

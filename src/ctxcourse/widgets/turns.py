@@ -1,25 +1,29 @@
 """Go through the calls of a run, and see the prompt of each as the model was given it, with what it costs.
 
-Nothing asks a model. The bill is made once; a call's prompt is rendered when the slider comes to it. What this module
-does not do: count (see `ctxcourse.agent.accounting`).
+Nothing asks a model. The bill is made once, for a long run in a thread; a call's prompt is rendered when the slider
+comes to it. What this module does not do: count (see `ctxcourse.agent.accounting`).
 """
 
 from __future__ import annotations
 
 import html
 import json
+import threading
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import ipywidgets as W
 
-from ctxcourse.agent.accounting import BilledCall, Encoder, bill
-from ctxcourse.agent.transcript import Transcript
+from ctxcourse.agent.accounting import Bill, BilledCall, Encoder, bill
+from ctxcourse.agent.transcript import Call, Transcript
 from ctxcourse.errors import CourseError
-from ctxcourse.messages import Message
+from ctxcourse.messages import Message, Tool
+from ctxcourse.model.answers import Cancelled
 from ctxcourse.model.tree import shared
 from ctxcourse.pairing import calls_of
 from ctxcourse.plots.pictures import part_style
 from ctxcourse.widgets.prompt_html import BUCKETS, Renderer, labelled_pieces
+from ctxcourse.widgets.running import Recounter, ShouldStop, Work, error_html
 
 HEAD = 220
 """How many characters of a long piece stand before its fold."""
@@ -35,8 +39,9 @@ class TurnExplorer(W.VBox):
     """A slider over the calls of a run; for each the buckets of its prompt, the bill so far, and the prompt itself.
 
     ``counter`` is the course's tokenizer, or whatever else renders, counts and encodes prompts. Children by name:
-    ``call`` (its value is the number of the call, from 1), ``figures`` and ``prompt``; ``bill`` is the bill of the run.
-    Raises CourseError for a transcript without a call, and what `bill` raises.
+    ``call`` (its value is the number of the call, from 1), ``runner``, ``problem``, ``figures`` and ``prompt``. A bill
+    that takes longer than a second is made in a thread, and can be stopped; its figures come when it is done. Raises
+    CourseError for a transcript without a call.
     """
 
     def __init__(self, transcript: Transcript, counter: RenderingEncoder) -> None:
@@ -44,7 +49,8 @@ class TurnExplorer(W.VBox):
         self._calls = transcript.calls()
         if not self._calls:
             raise CourseError("there is no call to show: the transcript has no message of an assistant")
-        self.bill = bill(transcript, counter)
+        self._bill: Bill | None = None
+        self._drawing = threading.RLock()  # a long bill is done in a thread of its own
         self._sizes: dict[str, int] = {}
         self.call = W.SelectionSlider(
             options=[(f"turn {call.turn}, call {call.number}", call.number) for call in self._calls],
@@ -54,10 +60,24 @@ class TurnExplorer(W.VBox):
             style={"description_width": "4em"},
             layout=W.Layout(width="44em", max_width="98%"),
         )
-        self.figures, self.prompt = W.HTML(), W.HTML()
+        self.figures, self.prompt, self.problem = W.HTML(), W.HTML(), W.HTML()
+        self.runner = Recounter(self._prepare, self._show, label="Bill")
         self.call.observe(self._moved, names="value")
-        super().__init__([self.call, self.figures, self.prompt])
-        self._moved(None)
+        super().__init__([self.call, self.problem, self.runner, self.figures, self.prompt])
+        self._draw()
+        self.runner.again()
+
+    @property
+    def bill(self) -> Bill:
+        """The bill of the run; what is still being counted is waited for, and what was stopped is counted now.
+
+        Raises what `ctxcourse.agent.accounting.bill` raises.
+        """
+        self.runner.wait()
+        if self._bill is None:
+            self._show(bill(self.transcript, self.counter))
+        assert self._bill is not None
+        return self._bill
 
     def billed(self) -> BilledCall:
         """Return the call that is shown, as it stands in the bill."""
@@ -65,21 +85,49 @@ class TurnExplorer(W.VBox):
         return self.bill.calls[number - 1]
 
     def _moved(self, _: Any) -> None:
-        billed = self.billed()
-        longest = max(call.prompt_tokens for call in self.bill.calls)
-        self.figures.value = figures_html(billed, longest, len(self._calls))
-        self.prompt.value = self._prompt_html(billed)
+        try:
+            self._draw()
+            self.problem.value = ""
+        except Exception as error:
+            self.problem.value = error_html(error)
 
-    def _prompt_html(self, billed: BilledCall) -> str:
-        call = self._calls[billed.call - 1]
-        pieces = self._pieces(billed.call)
-        new = shared(self._pieces(billed.call - 1), pieces) if billed.call > 1 else 0
+    def _draw(self) -> None:
+        with self._drawing:
+            self.prompt.value = self._prompt_html(self._calls[self.call.value - 1])
+            if self._bill is None:
+                self.figures.value = "<div>The figures come when the whole run has been billed.</div>"
+                return
+            longest = max(call.prompt_tokens for call in self._bill.calls)
+            self.figures.value = figures_html(self._bill.calls[self.call.value - 1], longest, len(self._calls))
+
+    def _prepare(self) -> tuple[int, Work]:
+        return 0, lambda should_stop: bill(self.transcript, _Telling(self.counter, self._teller(should_stop)))
+
+    def _teller(self, should_stop: ShouldStop) -> Callable[[int], None]:
+        most = self._calls[-1].index
+
+        def told(messages: int) -> None:
+            if should_stop():
+                raise Cancelled("Stopped.")
+            # Prompts grow from call to call, so the time goes with the square of how far they have come.
+            self.runner.share = max(self.runner.share or 0.0, (messages / max(most, 1)) ** 2)
+
+        return told
+
+    def _show(self, made: Bill) -> None:
+        with self._drawing:
+            self._bill = made
+            self._draw()
+
+    def _prompt_html(self, call: Call) -> str:
+        pieces = self._pieces(call.number)
+        new = shared(self._pieces(call.number - 1), pieces) if call.number > 1 else 0
         shown = [self._piece_html(*piece) for piece in pieces]
         if new:
             shown.insert(new, _note("▼ from here on new since the call before", "display:block;font-weight:bold"))
         answer = _answer_text(self.transcript.messages[call.index])
         return (
-            f'<div class="ctx-turn" role="region" tabindex="0" aria-label="The prompt of call {billed.call}, turn '
+            f'<div class="ctx-turn" role="region" tabindex="0" aria-label="The prompt of call {call.number}, turn '
             f'{call.turn}, piece by piece; long pieces are folded" style="white-space:pre-wrap;overflow-wrap:anywhere;'
             "line-height:1.6;max-height:26em;overflow:auto;padding:6px;border:1px solid rgba(127,127,127,.5);"
             f'font-family:monospace;font-size:.92em">{"".join(shown)}</div>'
@@ -106,6 +154,19 @@ class TurnExplorer(W.VBox):
             f'{mark}{html.escape(text[:HEAD])}</span><details style="display:inline"><summary '
             f'style="cursor:pointer">{more}</summary>{mark}{html.escape(rest)}</span></details>'
         )
+
+
+class _Telling:
+    """A counter that tells how many messages each prompt has before it encodes it."""
+
+    def __init__(self, encoder: Encoder, told: Callable[[int], None]) -> None:
+        self._encoder, self._told = encoder, told
+        self.count_text, self.token_spans = encoder.count_text, encoder.token_spans
+        self.count_prompt = encoder.count_prompt
+
+    def encode_prompt(self, messages: Sequence[Message], tools: Sequence[Tool] | None = None) -> list[int]:
+        self._told(len(messages))
+        return self._encoder.encode_prompt(messages, tools)
 
 
 def turn_explorer(transcript: Transcript, counter: RenderingEncoder) -> TurnExplorer:
