@@ -52,6 +52,31 @@ def test_every_tool_has_its_row(session: Path) -> None:
     assert done.exit_code == 0, done.output
     names = [tool["function"]["name"] for tool in load_sample().tools]
     assert all(name in done.stdout for name in names)
+    done = RUNNER.invoke(app, ["agent", "bill", str(session), "--by-tool", "--json"])
+    rows, _ = billed(str(session))
+    preamble = int(done.stderr.strip().split()[-1].replace(",", ""))
+    assert sum(row["billed_tokens"] for row in json.loads(done.stdout)) + preamble == sum(row["tools"] for row in rows)
+
+
+@pytest.mark.model
+def test_a_transcript_is_read_from_standard_input(session: Path) -> None:
+    done = RUNNER.invoke(app, ["agent", "bill", "-", "--json"], input=session.read_bytes())
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout) == billed(str(session))[0]
+
+
+@pytest.mark.model
+def test_older_requests_have_functions_and_a_system_text_beside_the_messages_is_refused(tmp_path: Path) -> None:
+    sample, path = load_sample(), tmp_path / "request.json"
+    functions = [tool["function"] for tool in sample.tools]
+    path.write_text(json.dumps({"messages": sample.messages, "functions": functions}), encoding="utf-8")
+    counted = json.loads(RUNNER.invoke(app, ["count", str(path), "--json"]).stdout)
+    assert counted["tools"] == billed(str(path))[0][0]["tools"] > 0
+    path.write_text(json.dumps({"system": "Be brief.", "messages": sample.messages}), encoding="utf-8")
+    for command in (["count", str(path)], ["agent", "bill", str(path)]):
+        done = RUNNER.invoke(app, command)
+        assert done.exit_code == 2
+        assert f"{path} has a 'system' text beside its messages" in done.stderr
 
 
 @pytest.fixture
@@ -114,7 +139,9 @@ def test_an_interrupted_file_is_billed_to_its_last_whole_step_where_that_is_aske
         done = RUNNER.invoke(app, ["agent", command, str(path)])
         assert done.exit_code == 2
         assert re.search(r"line 7 is not valid JSON.*the option --repair or read_transcript\(", done.stderr)
-    assert len(billed(str(path), "--repair")[0]) == 3
+    rows, said = billed(str(path), "--repair")
+    assert len(rows) == 3
+    assert "left out, and not billed: line 7, which is not valid JSON" in said
     done = RUNNER.invoke(app, ["agent", "probe", str(path), "--repair"])
     assert "no message of the user says what 4417 is" in done.stderr
 

@@ -257,6 +257,23 @@ def test_own_records_are_asked_and_keep_their_leading_zeros(tmp_path: Path) -> N
     assert [cell["n"] for cell in json.loads(quick.stdout)] == [sweeps.QUICK["move"]]
 
 
+def test_results_are_not_written_over_the_records(tmp_path: Path) -> None:
+    own = tmp_path / "rooms.csv"
+    own.write_text(OWN)
+    command = ["--sentence", "{name} sits in room {room}.", "--answer", "room", "--question", "Where does {name} sit?"]
+    done = run("position --own", str(own), *command, "--csv", str(tmp_path / "." / "rooms.csv"))
+    assert done.exit_code == 2
+    assert "that is the file of your records" in done.stderr
+    assert own.read_text() == OWN
+
+
+def test_cells_are_printed_where_their_table_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trials, "save", lambda *_: (_ for _ in ()).throw(OSError("no space left")))
+    done = run(EXPERIMENTS["length"][0], "--csv", str(tmp_path / "t.csv"))
+    assert done.exit_code != 0
+    assert "right" in done.stdout.splitlines()[0]
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -293,6 +310,8 @@ def test_own_records_that_are_not_described_are_refused(tmp_path: Path, more: li
         ("position --own nowhere.csv --sentence {a}{b} --question {a} --answer b", "nowhere.csv"),
         ("position --quick --trials 3", "give it or --trials, not both"),
         ("position --seed -1", "seed=-1"),
+        ("length --seed 922337203685478", "seed=922337203685478"),
+        (f"grid --csv {'n' * 300}.csv", "File name too long"),
         ("length --lengths 1,2.5", "2.5 is no whole number"),
         ("length --lengths 141", "lengths=141"),
         ("length --records 141", "lengths=141"),

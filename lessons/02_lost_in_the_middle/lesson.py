@@ -144,7 +144,7 @@ by_turns([1, 2, 3, 4, 5]), by_turns([1, 2, 3, 4])
 # langchain-community 0.4.2). The third, haystack-ai 3.4.1, has it at place 1 throughout, as this course has. The table, with the
 # times, is in the course's repository, beside the script that makes it.
 #
-# Is last a mistake, then? Look at LongChat's column in the second table above, that of the
+# Is last a mistake, then? Look at LongChat's column in the last table above, that of the
 # keys and values. It may well be the better place. What is a mistake is not
 # to know which of the two one has.
 

@@ -258,7 +258,7 @@ pairs.assign(p_times_20=(twenty * pairs["p"]).clip(upper=1)).round(4)
 # %% [markdown]
 # Four small p, the weakest one in thirty-two, with six lists to none. The four depths were fixed before anything was measured.
 # The *column* was not: the map has five, and we took the one that the colours pointed at. Whoever looks at twenty pairs and shows
-# the four best has made twenty tests, and a correction for that (Bonferroni's: each p times their number) leaves none below 0.05. So
+# four of the five smallest has made twenty tests, and a correction for that (Bonferroni's: each p times their number) leaves none below 0.05. So
 # these lists suggest a contrast and do not establish it. Nor can be seen whether it is a cliff or a steep slope: from the first line,
 # the next place measured is line 23. What can be said is that a curve over positions means little without the number of lines it was
 # drawn at.

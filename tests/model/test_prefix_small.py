@@ -116,7 +116,7 @@ def distinct_tokens(prompts: Sequence[Sequence[int]]) -> int:
     more=st.integers(0, 200),
 )
 @example(kind="qwen2", shared=50, own=[60] + [20] * 20, more=0)
-def test_what_a_batch_shares_is_computed_once_if_two_of_its_prompts_fit(
+def test_a_beginning_that_all_share_is_computed_once_if_two_of_the_prompts_fit(
     kind: str, shared: int, own: list[int], more: int
 ) -> None:
     prompts = [[*stem(0, shared), number, *stem(1, length)] for number, length in enumerate(own)]

@@ -339,12 +339,13 @@ def test_interference_is_told_in_words():
 
 def test_tables_of_two_models_are_labelled_each_with_its_own():
     other = table(sweeps.volume(trials=2), always_right, model="Another one")
-    picture = interference_plot(LENGTH, other)
-    assert legend(picture.figure.axes[0]) == [
-        f"all other lines are lookalikes, {measured()}",
-        "all other lines are filler, measured: Another one",
-    ]
-    assert MODEL not in picture.figure.get_suptitle()
+    picture = interference_plot(LENGTH, other, INTERFERENCE)
+    _, *lines = picture.figure.get_suptitle().splitlines()
+    assert lines == [f"lookalikes, {measured()}", "filler, measured: Another one", f"by share, {measured()}"]
+    picture.figure.draw_without_rendering()
+    first, second = (axes.get_legend().get_window_extent() for axes in picture.figure.axes)
+    assert first.x1 < second.x0 < second.x1 < picture.figure.bbox.x1
+    assert "Among filler, measured: Another one: 1 line: 2 of 2 hits" in picture.alt
 
 
 # Position by length

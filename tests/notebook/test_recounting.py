@@ -134,6 +134,20 @@ def test_a_second_start_stops_the_first_and_shows_the_second_alone(hurry):
     assert not shown(recounter)
 
 
+def test_the_explorer_says_what_a_counter_lacks(run):
+    class Counts(Words):
+        encode_prompt = property(lambda self: self.missing)
+
+        def render(self, messages, tools=None):
+            return ""
+
+        split_prompt = labelled = lambda self, messages, tools=None: []
+
+    with pytest.raises(AttributeError):
+        Counts().encode_prompt  # noqa: B018
+    assert "a Counts has no encode_prompt(messages, tools)" in str(turn_explorer(run, Counts()).runner.error)
+
+
 def test_an_error_is_shown_with_the_button_that_starts_again():
     failing, late = [True], []
 

@@ -153,11 +153,7 @@ def _billed(
     helpers: Sequence[int],
     answers: Sequence[int | None],
 ) -> tuple[BilledCall, ...]:
-    if not hasattr(counter, "encode_prompt"):
-        raise AccountingError(
-            f"a {type(counter).__name__} has no encode_prompt(messages, tools), without which nobody can say what a "
-            "prefix cache would spare: use load_tokenizer(), or add that method"
-        )
+    check_encoder(counter)
     catalogue, renders = normalise_tools(tools), _Renders(counter)
     made: list[BilledCall] = []
     before: list[int] = []
@@ -184,6 +180,15 @@ def _billed(
         )
         before = ids
     return tuple(made)
+
+
+def check_encoder(counter: Any) -> None:
+    """Raise AccountingError for a counter that gives no tokens."""
+    if not hasattr(counter, "encode_prompt"):
+        raise AccountingError(
+            f"a {type(counter).__name__} has no encode_prompt(messages, tools), without which nobody can say what a "
+            "prefix cache would spare: use load_tokenizer(), or add that method"
+        )
 
 
 class _Renders:

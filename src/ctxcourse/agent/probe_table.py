@@ -26,7 +26,7 @@ from ctxcourse.agent.probes import (
     held,
     probe_messages,
 )
-from ctxcourse.messages import normalise_tools
+from ctxcourse.messages import Message, normalise_tools
 from ctxcourse.model.answers import Cancelled
 from ctxcourse.policies import Kept, Policy, Stateless, replayed
 from ctxcourse.tables import Table, counted, provenance
@@ -105,15 +105,24 @@ def probes(
     talk = before_last_turn(messages)
     found = []
     for policy in policies:
-        answered = [at for at, said in enumerate(talk) if said["role"] == "assistant"]
-        calls = [] if isinstance(policy, Stateless) else answered  # there is nothing to remember, and much to do
-        _, memory = replayed(talk, policy, counter, calls, go_on)
+        _, memory = replayed(talk, policy, counter, _calls_replayed(policy, talk), go_on)
         for fact in facts:
             for number, question in enumerate(fact.wordings, start=1):
                 go_on()
                 kept = copy.copy(memory).prompt(probe_messages(talk, question), counter)
                 found.append(Probe(policy.name, fact, number, kept))
     return found
+
+
+def _calls_replayed(policy: Policy, talk: Sequence[Message]) -> list[int]:
+    """Return before which messages a policy's memory is taken through the talk: none if it has nothing to remember."""
+    answered = [at for at, said in enumerate(talk) if said["role"] == "assistant"]
+    return [] if isinstance(policy, Stateless) else answered
+
+
+def _number_of_prompts(policies: Sequence[Policy], messages: Any, facts: Sequence[Fact]) -> int:
+    talk, wordings = before_last_turn(messages), sum(len(fact.wordings) for fact in facts)
+    return sum(len(_calls_replayed(policy, talk)) + wordings for policy in policies)
 
 
 def not_begun_as(asked: Sequence[Probe], messages: Any) -> list[list[str]]:
@@ -152,9 +161,19 @@ def run(
     answers are in the completion store at once: an interrupted run goes on where it stopped when it is called again, if
     the helpers' answers are remembered too. Raises what `probes` and `Model.complete_many` raise.
     """
+    from tqdm.auto import tqdm
+
     began = time.perf_counter()
     catalogue = normalise_tools(tools)
-    asked = probes(policies, messages, model, facts, should_stop)
+    with tqdm(
+        total=_number_of_prompts(policies, messages, facts), desc="prompts", disable=not progress, leave=False
+    ) as bar:
+
+        def stop() -> bool:
+            bar.update()
+            return should_stop()
+
+        asked = probes(policies, messages, model, facts, stop)
     how = {"remember": True, "should_stop": should_stop, "progress": progress}
     completions = answered(asked, messages, catalogue, model, max_new_tokens, **how)
     about = provenance(

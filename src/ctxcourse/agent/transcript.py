@@ -17,6 +17,7 @@ from typing import Any
 from ctxcourse.agent.transcript_files import FORMAT, TranscriptError, read_file
 from ctxcourse.messages import Message, Tool, normalise_tools, paired, split_system
 from ctxcourse.plain import MessageError, copy_json, kind, shown
+from ctxcourse.samples import named
 
 __all__ = ["Call", "Transcript", "TranscriptError", "as_lines", "read_transcript", "save_transcript"]
 
@@ -101,12 +102,17 @@ def read_transcript(path: str | Path, repair: bool = False) -> Transcript:
     the file is read up to there, to the last whole step; faults further up are never repaired. Raises `TranscriptError`
     for a file that cannot be read or holds no transcript, with the file, the line where there is one, and the fault.
     """
+    return read_and_tell(path, repair)[0]
+
+
+def read_and_tell(path: str | Path, repair: bool) -> tuple[Transcript, list[str]]:
+    """Return what `read_transcript` returns, and in words what of the file was left out to repair it."""
     path = Path(path)
-    messages, tools, provenance = read_file(path, repair)
+    messages, tools, provenance, left_out = read_file(path, repair)
     try:
-        return Transcript(messages, tools, provenance)
+        return Transcript(messages, tools, provenance), left_out
     except MessageError as error:  # messages and tools are known to be good
-        raise TranscriptError(f"{path}: {error}") from None
+        raise TranscriptError(f"{named(path)}: {error}") from None
 
 
 def save_transcript(transcript: Transcript, path: str | Path) -> None:

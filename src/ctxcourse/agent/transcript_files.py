@@ -15,7 +15,7 @@ from ctxcourse.errors import CourseError
 from ctxcourse.messages import Message, Tool, normalise, normalise_tools
 from ctxcourse.pairing import calls_of, first_problem
 from ctxcourse.plain import MessageError, shown, strict_json
-from ctxcourse.samples import read_json
+from ctxcourse.samples import named, parsed, read_bytes, tools_beside
 
 FORMAT = "ctxcourse transcript 1"
 HEADER_SCHEMA: dict[str, Any] = {
@@ -45,10 +45,11 @@ class Content(NamedTuple):
     tools: list[Tool]
     provenance: dict[str, Any]
     lines: list[int]
+    left_out: str = ""
 
 
-def read_file(path: Path, repair: bool) -> tuple[list[Message], list[Tool], dict[str, Any]]:
-    """Return messages (normalised, calls and results paired), tools and provenance of a file.
+def read_file(path: Path, repair: bool) -> tuple[list[Message], list[Tool], dict[str, Any], list[str]]:
+    """Return messages (normalised, calls and results paired), tools and provenance of a file, and what was left out.
 
     See `ctxcourse.agent.transcript.read_transcript` for what a file may hold and for ``repair``. Raises
     `TranscriptError`.
@@ -59,52 +60,56 @@ def read_file(path: Path, repair: bool) -> tuple[list[Message], list[Tool], dict
     except MessageError as error:
         wrong = [line for line, message in zip(content.lines, content.messages, strict=False) if _is_wrong(message)]
         raise TranscriptError(f"{_where(path, wrong, 0)}: {error}") from None
-    if repair:
-        messages = _whole_steps(messages)
+    left_out = [content.left_out] if content.left_out else []
+    if repair and (calls := _open_calls(messages)):
+        start = _last_step(messages)
+        left_out.append(f"message {start} and what follows it, since calls of it have no result: {', '.join(calls)}")
+        messages = messages[:start]
     problem = first_problem(messages)
     if problem:
         index = _fault(messages)
         if index == len(messages):
-            calls = ", ".join(repr(name) for name in _open_calls(messages))
+            names = ", ".join(repr(name) for name in _open_calls(messages))
             problem = (
                 f"the conversation ends before the calls of message {_last_step(messages)} have their results "
-                f"({calls}), as an interrupted run leaves it: {_REPAIR} reads up to that step"
+                f"({names}), as an interrupted run leaves it: {_REPAIR} reads up to that step"
             )
         raise TranscriptError(f"{_where(path, content.lines, index)}: {problem}")
-    return messages, content.tools, content.provenance
+    return messages, content.tools, content.provenance, left_out
 
 
 def _content(path: Path, repair: bool) -> Content:
     try:
-        lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    except OSError as error:
-        raise TranscriptError(f"{path} cannot be read: {error.strerror or error}") from error
+        whole = read_bytes(path)
+    except CourseError as error:
+        raise TranscriptError(str(error)) from error
+    lines = whole.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     if not numbered:
-        raise TranscriptError(f"{path} is empty: it should hold a conversation")
+        raise TranscriptError(f"{named(path)} is empty: it should hold a conversation")
     try:
         first = strict_json(numbered[0][1].decode("utf-8"))
     except (ValueError, RecursionError):
-        return _whole(path)
+        return _whole(path, whole)
     if isinstance(first, dict) and str(first.get("format", "")).startswith("ctxcourse transcript"):
-        tools = _checked_header(first, f"{path}, line {numbered[0][0]}")
-        messages, places = _messages(path, numbered[1:], repair)
-        return Content(messages, tools, first["provenance"], places)
+        tools = _checked_header(first, f"{named(path)}, line {numbered[0][0]}")
+        messages, places, left_out = _messages(path, numbered[1:], repair)
+        return Content(messages, tools, first["provenance"], places, left_out)
     if isinstance(first, dict) and "role" in first:
-        messages, places = _messages(path, numbered, repair)
-        return Content(messages, [], {}, places)
+        messages, places, left_out = _messages(path, numbered, repair)
+        return Content(messages, [], {}, places, left_out)
     if len(numbered) > 1:
         raise TranscriptError(
-            f"{path} holds several JSON values, one a line, and they are no messages: a transcript is one "
+            f"{named(path)} holds several JSON values, one a line, and they are no messages: a transcript is one "
             "conversation, so write the one you mean to a file of its own"
         )
-    return _whole(path)
+    return _whole(path, whole)
 
 
-def _whole(path: Path) -> Content:
+def _whole(path: Path, content: bytes) -> Content:
     """Return what a file with one JSON value holds: a list of messages, or an object with messages and tools."""
     try:
-        value = read_json(path)
+        value = parsed(content, path)
     except CourseError as error:
         raise TranscriptError(str(error)) from error
     if isinstance(value, list):
@@ -113,14 +118,16 @@ def _whole(path: Path) -> Content:
     if not isinstance(messages, list):
         what = f"an object with the keys {shown(list(value))}" if isinstance(value, dict) else shown(value)
         raise TranscriptError(
-            f"{path} holds no conversation but {what}: it should be a list of messages, or an object with such a list "
-            "as 'messages' (and perhaps 'tools')"
+            f"{named(path)} holds no conversation but {what}: it should be a list of messages, or an object with such "
+            "a list as 'messages' (and perhaps 'tools')"
         )
     provenance = value.get("provenance")
     try:
-        tools = normalise_tools(value.get("tools") or value.get("functions"))
+        tools = normalise_tools(tools_beside(value, path))
     except MessageError as error:
-        raise TranscriptError(f"{path}: {error}") from None
+        raise TranscriptError(f"{named(path)}: {error}") from None
+    except CourseError as error:
+        raise TranscriptError(str(error)) from None
     return Content(messages, tools, provenance if isinstance(provenance, dict) else {}, [])
 
 
@@ -141,26 +148,28 @@ def _checked_header(header: dict[str, Any], where: str) -> list[Tool]:
         raise TranscriptError(f"{where}: {error}") from None
 
 
-def _messages(path: Path, numbered: list[tuple[int, bytes]], repair: bool) -> tuple[list[Any], list[int]]:
-    """Return the messages of some lines and their line numbers; with ``repair`` a broken last line is left out."""
+def _messages(path: Path, numbered: list[tuple[int, bytes]], repair: bool) -> tuple[list[Any], list[int], str]:
+    """Return the messages of some lines, their line numbers, and what ``repair`` left out: a broken last line."""
     messages: list[Any] = []
+    left_out = ""
     for number, line in numbered:
         try:
             messages.append(strict_json(line.decode("utf-8")))
         except (ValueError, RecursionError) as error:
             what = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else f"is not valid JSON ({error})"
             if number != numbered[-1][0]:
-                raise TranscriptError(f"{path}, line {number} {what}: {shown(line[:60])}") from None
+                raise TranscriptError(f"{named(path)}, line {number} {what}: {shown(line[:60])}") from None
             if not repair:
                 raise TranscriptError(
-                    f"{path}, line {number} {what}. It is the last line, as an interrupted run leaves it half-written: "
-                    f"{_REPAIR} reads up to it"
+                    f"{named(path)}, line {number} {what}. It is the last line, which an interrupted run may have left "
+                    f"half-written: {_REPAIR} reads up to it"
                 ) from None
-    return messages, [number for number, _ in numbered[: len(messages)]]
+            left_out = f"line {number}, which {what}"
+    return messages, [number for number, _ in numbered[: len(messages)]], left_out
 
 
 def _where(path: Path, lines: list[int], index: int) -> str:
-    return f"{path}, line {lines[min(index, len(lines) - 1)]}" if lines else str(path)
+    return f"{named(path)}, line {lines[min(index, len(lines) - 1)]}" if lines else named(path)
 
 
 def _is_wrong(message: Any) -> bool:
@@ -182,10 +191,6 @@ def _open_calls(messages: list[Message]) -> list[str]:
     answered = {message.get("tool_call_id") for message in messages[start + 1 :]}
     calls = [call for message in messages[start : start + 1] for call in calls_of(message)]
     return [call["id"] for call in calls if call["id"] not in answered]
-
-
-def _whole_steps(messages: list[Message]) -> list[Message]:
-    return messages[: _last_step(messages)] if _open_calls(messages) else messages
 
 
 def _fault(messages: list[Message]) -> int:

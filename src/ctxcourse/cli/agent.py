@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ctxcourse.agent.loop import CALLS_PER_TURN
-from ctxcourse.cli.cells import check_targets, plain_cells, save_picture, tell
+from ctxcourse.cli.cells import check_target, check_targets, plain_cells, save_picture, tell
 from ctxcourse.cli.common import GO_ON, AsJson, CsvFile, ModelName, PlotFile, clear_errors
 from ctxcourse.errors import CourseError
 
@@ -50,8 +50,7 @@ def run(
     from ctxcourse.loading import load_model
 
     with clear_errors(GO_ON):
-        if out.suffix != ".jsonl" or not out.parent.is_dir():
-            raise CourseError(f"{out}: name a .jsonl file in a folder that exists.")
+        check_target("FILE", out, ".jsonl")
         system, talk = incident()
         if turns is not None and not 1 <= turns <= len(talk):
             raise CourseError(f"--turns {turns}: the incident has {len(talk)} turns; give a number from 1 up.")
@@ -117,7 +116,14 @@ def bill(
             chosen = _policy(policy, pinned, transcript, read, asked)
             frame = bill_under(read, chosen, asked).frame()
         elif by_tool:
-            frame = tool_bill(read, load_tokenizer(model)).frame()
+            made = tool_bill(read, load_tokenizer(model))
+            frame = made.frame()
+            if made.preamble:
+                typer.echo(
+                    f"beside these, a preamble of {made.preamble:,} tokens goes before the tools in each of "
+                    f"{made.requests:,} requests: {made.preamble * made.requests:,}",
+                    err=True,
+                )
         else:
             frame = billed(read, load_tokenizer(model)).frame()
         typer.echo(frame.to_json(orient="records") if as_json else frame.to_string(index=False))
@@ -195,13 +201,17 @@ def _policy(name: str, pinned: str | None, path: Path | None, read: Transcript, 
 def _read(path: Path | None, tools: Path | None, repair: bool) -> Transcript:
     """Return the transcript to be counted, with the tools of ``--tools`` if given, and say what may surprise."""
     from ctxcourse.agent.scenario import shipped_run
-    from ctxcourse.agent.transcript import read_transcript
+    from ctxcourse.agent.transcript import read_and_tell
     from ctxcourse.pairing import calls_of
 
-    read = shipped_run() if path is None else read_transcript(path, repair)
+    if repair and path is None:
+        raise CourseError("--repair reads a file up to its last whole step: name the file.")
+    read, left_out = (shipped_run(), []) if path is None else read_and_tell(path, repair)
+    for part in left_out:
+        typer.echo(f"ctxcourse: left out, and not billed: {part}", err=True)
     if tools is not None:
         read = _with_tools(read, tools)
-    if not read.tools and any(calls_of(message) for message in read.messages):
+    if tools is None and not read.tools and any(calls_of(message) for message in read.messages):
         typer.echo(
             "ctxcourse: the transcript has tool calls and defines no tools, so none are billed: give them with "
             "--tools FILE",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,9 +47,9 @@ class NeedleRun:
 
         check_targets(self.csv, self.plot)
         frame = trials.run(calls, load_model(self.model), command=self.command)
+        tell(_plain(trials.cells(frame, by)), frame.attrs["provenance"], self.csv, self.as_json)
         if self.csv is not None:
             trials.save(frame, self.csv)
-        tell(_plain(trials.cells(frame, by)), frame.attrs["provenance"], self.csv, self.as_json)
         if self.plot is not None:
             save_picture(self.draw(frame), self.plot)
 
@@ -64,8 +65,22 @@ def check_targets(csv: Path | None, plot: Path | None, **more: Path | None) -> N
         raise CourseError(f"{' and '.join(tables)} name one file, {named[0].name}: give each a file of its own.")
     targets = [*((option, path, ".csv") for option, path in tables.items()), ("--plot", plot, ".png")]
     for option, path, suffix in targets:
-        if path is not None and (path.suffix != suffix or not path.parent.is_dir() or path.is_dir()):
-            raise CourseError(f"{option} {path}: name a {suffix} file in a folder that exists.")
+        if path is not None:
+            check_target(option, path, suffix)
+            if suffix == ".csv":
+                check_target(option, path.with_suffix(".provenance.json"), ".json")
+
+
+def check_target(option: str, path: Path, suffix: str) -> None:
+    """Raise `CourseError` where a file cannot be written; ``option`` says in its message what named it."""
+    try:
+        fits = path.suffix == suffix and path.parent.is_dir() and not path.is_dir()
+    except OSError as error:
+        raise CourseError(f"{option} {path}: {error.strerror}.") from None
+    if not fits:
+        raise CourseError(f"{option} {path}: name a {suffix} file in a folder that exists.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise CourseError(f"{option} {path}: it cannot be written there.")
 
 
 def tell(found: Sequence[Mapping[str, Any]], about: dict[str, Any], csv: Path | None, as_json: bool) -> None:

@@ -17,7 +17,7 @@ ModelName = Annotated[
     typer.Option("--model", help="A course model, a Hub id, a folder or a .gguf file. Default: CTXCOURSE_MODEL."),
 ]
 Seed = Annotated[int, typer.Option(help="Another seed draws other registers.")]
-Quick = Annotated[bool, typer.Option("--quick", help="Fewer of them: under three minutes on two cores.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Fewer trials: at the default sizes under three minutes.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print a list of JSON objects, one a cell.")]
 CsvFile = Annotated[Path | None, typer.Option("--csv", help="Keep one row a call in this file; provenance beside it.")]
 PlotFile = Annotated[Path | None, typer.Option("--plot", help="Draw the cells to this .png file.")]

@@ -102,9 +102,9 @@ class ExperimentRun:
         module = experiment(self.name)
         calls = module.calls(**self.given)
         frame = module.run(calls, load_model(self.model), command=self.command)
+        tell(plain_cells(module.cells(frame)), frame.attrs["provenance"], self.csv, self.as_json)
         if self.csv is not None:
             module.TABLE.save(frame, self.csv)
-        tell(plain_cells(module.cells(frame)), frame.attrs["provenance"], self.csv, self.as_json)
         if self.plot is not None:
             from ctxcourse.plots import experiments as experiment_plots
 

@@ -78,13 +78,17 @@ def count(
 ) -> None:
     """Count a prompt to the token, in four buckets: system, tools, conversation, tool results."""
     from ctxcourse.loading import load_tokenizer
-    from ctxcourse.samples import read_json, read_request
+    from ctxcourse.plain import MessageError
+    from ctxcourse.samples import named, read_json, read_request
     from ctxcourse.tokens import buckets
 
     with clear_errors():
         request = read_request(messages)
         schemas = read_json(tools) if tools else request.tools
-        parts = buckets(request.messages, schemas, load_tokenizer(model)).as_dict()
+        try:
+            parts = buckets(request.messages, schemas, load_tokenizer(model)).as_dict()
+        except MessageError as error:
+            raise CourseError(f"{named(messages)}: {error}") from None
         if as_json:
             typer.echo(json.dumps(parts))
             return

@@ -81,10 +81,12 @@ def position(
         if own is not None:
             if records is not None:
                 raise CourseError("--records does not go with --own: the list is as long as the file.")
+            if csv is not None and csv.resolve() == own.expanduser().resolve():
+                raise CourseError(f"--csv {csv}: that is the file of your records; give the results another name.")
             found = _own_records(own, sentence, question, answer, model)
             if quick:
-                usual = OWN_TRIALS[design]
-                trials = min(count("trials", trials, usual, sweeps.QUICK[design], quick), usual, found.most_trials)
+                few = min(sweeps.QUICK[design], OWN_TRIALS[design], found.most_trials)
+                trials = count("trials", trials, few, few, quick)
             calls = found.position(where, trials, seed) if moving else found.rows(trials, seed)
             given = {"own": own.name, "sentence": sentence, "question": question, "answer": answer}
             said += [f"--{name} {shlex.quote(str(value))}" for name, value in given.items()]

@@ -1,18 +1,17 @@
 """The compress experiment: twenty documents, four ways to make each shorter, one question, and what the answer was.
 
-Each way is a `Shorten`, so that all are one loop. Every way but the first has a quarter of the document's tokens, and
-none is told what will be asked. What this module does not do: draw.
+Every way but the first has a quarter of the document's tokens, and none is told what will be asked. What this module
+does not do: draw.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ctxcourse.history.key_sentences import key_sentences
-from ctxcourse.history.protocol import Shorten
 from ctxcourse.history.summaries import summary_prompt
 from ctxcourse.needle.sweeps import checked_count
 from ctxcourse.samples.documents import KINDS, Document, load_documents
@@ -25,46 +24,13 @@ if TYPE_CHECKING:
     from ctxcourse.model.answers import Completion
     from ctxcourse.model.qwen import Model
 
-SUMMARY = "summary"
-"""The one strategy for which the model is asked to write."""
+STRATEGIES: tuple[str, ...] = ("full", "truncation", "key sentences", "summary")
 DOCUMENTS = 20
 SHARE = 4
 """A compressed text has at most one ``SHARE``-th of the document's tokens."""
 SUMMARY_TOKENS = 150  # a quarter of 600, which no document exceeds: one limit for all, so that the store knows them
 NEW_TOKENS = 24
 SYSTEM = "You answer questions about a text, as briefly as possible and in the words of the text."
-
-
-def whole(text: str, budget: int, counter: Counter) -> str:
-    """Return the text as it is: what the others are compared with."""
-    return text
-
-
-def beginning(text: str, budget: int, counter: Counter) -> str:
-    """Return the text's beginning, without white space around it."""
-    return truncate(text, budget, counter).strip()
-
-
-@dataclass(frozen=True)
-class Retold:
-    """A summary that a model has written already, cut to the budget, as the course's rule has it that it must shrink.
-
-    An empty one is refused, and the text stays as it was.
-    """
-
-    summary: str
-
-    def __call__(self, text: str, budget: int, counter: Counter) -> str:
-        """Return what fits of the summary."""
-        return beginning(self.summary.strip(), budget, counter) or text
-
-
-def shorteners(summary: str = "") -> dict[str, Shorten]:
-    """Return the strategies by name; ``summary`` is what the summariser answered, if it was asked."""
-    return {"full": whole, "truncation": beginning, "key sentences": key_sentences, SUMMARY: Retold(summary)}
-
-
-STRATEGIES: tuple[str, ...] = tuple(shorteners())
 
 TABLE = Table(
     name="the compress experiment",
@@ -135,8 +101,19 @@ def messages(text: str, question: str) -> list[dict[str, Any]]:
 
 
 def compressed(call: CompressCall, counter: Counter, summary: str = "") -> str:
-    """Return what a strategy leaves of a document; ``summary`` is what the summariser answered, if it was asked."""
-    return shorteners(summary)[call.strategy](call.document.text, budget(call.document, counter), counter)
+    """Return what a strategy leaves of a document; ``summary`` is what the summariser answered, if it was asked.
+
+    A summary over its budget is cut to it, as the course's rule has it that a summary must shrink; an empty one is
+    refused, and the document stays as it was.
+    """
+    text, most = call.document.text, budget(call.document, counter)
+    if call.strategy == "truncation":
+        return truncate(text, most, counter).strip()
+    if call.strategy == "key sentences":
+        return key_sentences(text, most, counter)
+    if call.strategy == "summary":
+        return truncate(summary.strip(), most, counter).strip() or text
+    return text
 
 
 def run(
@@ -163,14 +140,11 @@ def run(
             prompts, max_new_tokens=max_new_tokens, remember=True, should_stop=should_stop, progress=progress
         )
 
-    to_sum_up = list(dict.fromkeys(call.document for call in calls if call.strategy == SUMMARY))
+    to_sum_up = list(dict.fromkeys(call.document for call in calls if call.strategy == "summary"))
     summary_prompts = [summary_prompt(document.text, budget(document, model)) for document in to_sum_up]
     answered = asked(summary_prompts, SUMMARY_TOKENS) if summary_prompts else []
     summaries = dict(zip(to_sum_up, answered, strict=True))
-    written = [summaries[call.document] if call.strategy == SUMMARY else None for call in calls]
-    texts = [
-        compressed(call, model, summary.text if summary else "") for call, summary in zip(calls, written, strict=True)
-    ]
+    texts = [_text(call, model, summaries) for call in calls]
     prompts = [messages(text, call.document.question) for call, text in zip(calls, texts, strict=True)]
     completions = asked(prompts, NEW_TOKENS)
     about = provenance(
@@ -195,8 +169,8 @@ def run(
         "remembered": sum(completion.remembered for completion in answered),
     }
     rows = [
-        _row(call, text, completion, summary, model)
-        for call, text, completion, summary in zip(calls, texts, completions, written, strict=True)
+        _row(call, text, completion, summaries, model)
+        for call, text, completion in zip(calls, texts, completions, strict=True)
     ]
     return TABLE.frame(rows, about)
 
@@ -207,8 +181,16 @@ def cells(frame: DataFrame) -> DataFrame:
     return counted(frame, ["strategy"], "kind", KINDS, means=means)
 
 
-def _row(call: CompressCall, text: str, completion: Completion, summary: Completion | None, model: Model) -> list[Any]:
-    document, spent = call.document, summary.prompt_tokens + summary.new_tokens if summary else 0
+def _text(call: CompressCall, model: Model, summaries: Mapping[Document, Completion]) -> str:
+    return compressed(call, model, summaries[call.document].text if call.strategy == "summary" else "")
+
+
+def _row(
+    call: CompressCall, text: str, completion: Completion, summaries: Mapping[Document, Completion], model: Model
+) -> list[Any]:
+    document, spent = call.document, 0
+    if call.strategy == "summary":
+        spent = summaries[document].prompt_tokens + summaries[document].new_tokens
     before, after = model.count_text(document.text), model.count_text(text)
     sizes = [before, after, after / before, spent, document.holds(text)]
     answered = [completion.text, document.kind(completion.text), completion.prompt_tokens, completion.new_tokens]

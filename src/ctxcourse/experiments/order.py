@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctxcourse import needle
 from ctxcourse.needle import KINDS, LONGEST, NEW_TOKENS, Score, register
-from ctxcourse.needle.sweeps import MOST_TRIALS, checked_count, trial_seed
+from ctxcourse.needle.sweeps import MOST_SEED, MOST_TRIALS, checked_count, trial_seed
 from ctxcourse.retrieval.ordering import best_first, reorder
 from ctxcourse.retrieval.relevance import bm25_scores
 from ctxcourse.tables import Table, TableError, counted, provenance
@@ -100,7 +100,7 @@ def calls(trials: int = TRIALS, records: int = RECORDS, seed: int = 1) -> list[O
     """
     trials = checked_count("trials", trials, 1, MOST_TRIALS)
     records = checked_count("records", records, 1, LONGEST)
-    seed = checked_count("seed", seed, 0, 10**9)
+    seed = checked_count("seed", seed, 0, MOST_SEED)
     rows = random.Random(seed).sample(range(records), records)
     found = []
     for trial in range(trials):

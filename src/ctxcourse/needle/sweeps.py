@@ -27,6 +27,7 @@ SHARES: tuple[float, ...] = (0, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1)
 GRID_LENGTHS: tuple[int, ...] = (3, 8, 25, 50, 90)
 GRID_DEPTHS: tuple[float, ...] = (0, 0.25, 0.5, 0.75, 1)
 MOST_TRIALS = 10_000  # a trial's seed is seed * 10_000 + trial
+MOST_SEED = 10**9
 MIDDLE = 0.5
 
 V = TypeVar("V", int, float)
@@ -234,8 +235,7 @@ def trial_seed(seed: int, trial: int) -> int:
 
 
 def _registers(records: int, trials: int, seed: int) -> Iterator[tuple[int, Register]]:
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise SweepError(f"seed={seed!r}: a seed is a whole number from 0 up")
+    seed = checked_count("seed", seed, 0, MOST_SEED)
     for trial in range(checked_count("trials", trials, 1, MOST_TRIALS)):
         yield trial, register(records, trial_seed(seed, trial))
 

@@ -189,7 +189,7 @@ def policies_plot(table: DataFrame, title: str = "What a memory policy costs, an
 def _layers(figure: Figure, axes: Axes, found: Sequence[_Score]) -> list[int]:
     """Return in which layer each policy is drawn, 0 on top: those that would cover each other are in different ones.
 
-    Of two, that with the longer interval is beneath. Past `_LAYERS` policies at one place, some share the lowest.
+    Of two, that with the longer interval is beneath; past `_LAYERS` policies at one place, some share the lowest.
     """
     figure.draw_without_rendering()
     right = [float(axes.transData.transform((score.billed, 0))[0]) * 72 / figure.dpi for score in found]
@@ -202,7 +202,7 @@ def _layers(figure: Figure, axes: Axes, found: Sequence[_Score]) -> list[int]:
             if abs(right[place] - right[other]) < _APART
             and max(here.low, found[other].low) <= min(here.high, found[other].high)
         }
-        layers[place] = next((layer for layer in range(_LAYERS) if layer not in taken), _LAYERS - 1)
+        layers[place] = min(max(taken, default=-1) + 1, _LAYERS - 1)
     return [layers[place] for place in range(len(found))]
 
 

@@ -165,7 +165,9 @@ def interference_plot(length: DataFrame, volume: DataFrame, interference: DataFr
     frames = [length, volume] if interference is None else [length, volume, interference]
     models = list(dict.fromkeys(measured_by(frame) for frame in frames))
     whose = [f", {measured_by(frame)}" if len(models) > 1 else "" for frame in frames]
-    heading = title if len(models) > 1 else f"{title}\n{models[0]}"
+    parts = ("lookalikes", "filler", "by share")
+    by_part = "\n".join(f"{part}{by}" for part, by in zip(parts, whose, strict=False))
+    heading = f"{title}\n{by_part if len(models) > 1 else models[0]}"
     figure, axes = panels(4.8, heading, columns=len(frames) - 1, sharey=True, width_ratios=(3, 2)[: len(frames) - 1])
     alt = [f"{title}{'' if len(models) > 1 else f', {models[0]}'}."]
     tokens: dict[int, int] = {}
@@ -173,7 +175,7 @@ def interference_plot(length: DataFrame, volume: DataFrame, interference: DataFr
     for frame, by, (name, look) in zip(frames, whose, kinds, strict=False):
         found = cells(frame, "records")
         tokens = {int(cell.records): int(cell.prompt_tokens) for cell in found} | tokens
-        whiskers(axes[0], [int(cell.records) for cell in found], found, f"all other lines are {name}{by}", look)
+        whiskers(axes[0], [int(cell.records) for cell in found], found, f"all other lines are {name}", look)
         names = [counted(cell.records, "line") for cell in found]
         alt.append(in_words(found, names, f"Among {name}{by}"))
     length_axis(axes[0], tokens)
@@ -191,7 +193,7 @@ def _by_share(axes: Axes, frame: DataFrame, by: str) -> str:
     found = cells(frame, "share")
     shares = [float(cell.share) for cell in found]
     axes.set_xlim(-0.07, 1.07)
-    whiskers(axes, shares, found, f"always {counted(records, 'line')}{by}", BY_SHARE)
+    whiskers(axes, shares, found, f"always {counted(records, 'line')}", BY_SHARE)
     share_axis(axes, "")
     ticks(axes, shares, [fraction(share) for share in shares])
     axes.set_xlabel(f"share of lookalikes among the other {records - 1:.0f} lines", color=INK, fontsize=TEXT)

@@ -42,20 +42,41 @@ def load_sample(name: str = "coding_session") -> Request:
 def read_request(path: str | Path) -> Request:
     """Return the request in a JSON file: a list of messages, or an object with ``messages`` and perhaps ``tools``.
 
+    ``functions``, as older requests have it, is taken for ``tools``.
+
     The second form is what an agent sends and most frameworks log; its other keys (model, temperature) are ignored.
     The content is not validated here; counting does that.
 
     Raises:
-        CourseError: the file cannot be read, or holds something else.
+        CourseError: the file cannot be read, or holds something else; or a system text stands beside the messages.
     """
     content = read_json(Path(path))
     if isinstance(content, dict) and "messages" in content:
-        return Request(content["messages"], content.get("tools") or [])
+        return Request(content["messages"], tools_beside(content, path))
     if isinstance(content, list):
         return Request(content, [])
     raise CourseError(
         f"{path} holds no request: it should be a list of messages, or an object with the key 'messages' (and 'tools')."
     )
+
+
+def tools_beside(content: dict[str, Any], path: str | Path) -> Any:
+    """Return the tools of an object with messages, not validated.
+
+    Raises:
+        CourseError: a system text stands beside the messages, and would be lost.
+    """
+    if content.get("system"):
+        raise CourseError(
+            f"{named(path)} has a 'system' text beside its messages, as another chat API has it: make it the first "
+            'message, {"role": "system", "content": …}.'
+        )
+    return content.get("tools") or content.get("functions") or []
+
+
+def named(path: str | Path) -> str:
+    """Return a file's name for a message to the user."""
+    return "standard input" if str(path) == "-" else str(path)
 
 
 def read_json(path: Path) -> Any:
@@ -64,12 +85,22 @@ def read_json(path: Path) -> Any:
     Raises:
         CourseError: it cannot be read, is not UTF-8 or not JSON; the text says where.
     """
-    shown = "standard input" if str(path) == "-" else str(path)
+    return parsed(read_bytes(path), path)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return what a file holds; ``-`` is standard input. Raises CourseError where it cannot be read."""
     try:
-        content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-        return strict_json(content.decode("utf-8-sig"))
+        return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     except OSError as error:
-        raise CourseError(f"{shown} cannot be read: {error.strerror}. Give a JSON file.") from error
+        raise CourseError(f"{named(path)} cannot be read: {error.strerror}. Give a JSON file.") from error
+
+
+def parsed(content: bytes, path: Path) -> Any:
+    """Return the JSON value of a file's content; raises CourseError, with the file's name, where it is none."""
+    shown = named(path)
+    try:
+        return strict_json(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise CourseError(f"{shown} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error
     except json.JSONDecodeError as error:

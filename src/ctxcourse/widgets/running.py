@@ -206,6 +206,7 @@ class Recounter(Runner):
         """Stop what is going on and start anew; return when that has ended, or when its bar is due."""
         self.stop()
         self.wait()
+        self.row.layout.display = "none"
         self.start()
         self.wait(SHOW_AFTER)
 
@@ -217,9 +218,9 @@ class Recounter(Runner):
         self._late()
 
     def _finish(self, error: BaseException | None) -> None:
-        self.row.layout.display = "none"
-        if error is not None:
-            self._due()
+        self.row.layout.display = "none" if error is None else None
+        if error is not None and not isinstance(error, Cancelled):
+            self._late()
         super()._finish(error)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import ipywidgets as W
 
-from ctxcourse.agent.accounting import Bill, BilledCall, Encoder, bill
+from ctxcourse.agent.accounting import Bill, BilledCall, Encoder, bill, check_encoder
 from ctxcourse.agent.transcript import Call, Transcript
 from ctxcourse.errors import CourseError
 from ctxcourse.messages import Message, Tool
@@ -160,6 +160,7 @@ class _Telling:
     """A counter that tells how many messages each prompt has before it encodes it."""
 
     def __init__(self, encoder: Encoder, told: Callable[[int], None]) -> None:
+        check_encoder(encoder)
         self._encoder, self._told = encoder, told
         self.count_text, self.token_spans = encoder.count_text, encoder.token_spans
         self.count_prompt = encoder.count_prompt
