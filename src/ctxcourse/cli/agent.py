@@ -83,7 +83,9 @@ def run(
 def bill(
     transcript: Annotated[
         Path | None,
-        typer.Argument(help="A transcript, or any conversation in OpenAI's format. Default: the shipped run."),
+        typer.Argument(
+            help="A transcript, or any conversation in OpenAI's format (-: standard input). Default: the shipped run."
+        ),
     ] = None,
     tools: ToolsFile = None,
     by_tool: Annotated[bool, typer.Option("--by-tool", help="One row a tool in place of one a call.")] = False,
