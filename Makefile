@@ -49,6 +49,9 @@ bench: setup                             # the figures in benchmarks/; compiles 
 	@$(BIN)/python benchmarks/toolset.py
 	@$(BIN)/python benchmarks/edge_cases.py
 	@$(BIN)/python benchmarks/agent_probes.py
+	@$(BIN)/python benchmarks/quick.py
+	@$(BIN)/python benchmarks/prefix_profile.py
+	@$(BIN)/python benchmarks/prefix_reuse.py --to-the-limit --only growing60 --rounds 1 --sides plain,ours --output benchmarks/prefix_reuse_to_the_limit
 	@$(BIN)/python benchmarks/prefix_reuse.py $(ARGS)
 
 release: environment                     # make release ARGS=../course-for-students

@@ -3,8 +3,8 @@
     python benchmarks/prefix_reuse.py                      everything, three rounds: over an hour, most of it plain
     python benchmarks/prefix_reuse.py --plain-rounds 1     plain transformers in the first round only
     python benchmarks/prefix_reuse.py --only rows,depths --sides ours,plain --output /tmp/some
-    python benchmarks/prefix_reuse.py --to-the-limit --only growing8,growing60 --rounds 1 \\
-        --output benchmarks/prefix_reuse_to_the_limit      answers of 8 and of 60 tokens, whatever the model would end
+    python benchmarks/prefix_reuse.py --to-the-limit --only growing60 --rounds 1 --sides plain,ours \\
+        --output benchmarks/prefix_reuse_to_the_limit      answers of 60 tokens, where the model would end sooner
     python benchmarks/prefix_reuse.py --quick              three short prompts of each, once: does it all still run?
 
 In each round the sides take turns, each in a process of its own, so that all see the same machine; between them the
