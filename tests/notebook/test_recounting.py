@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxcourse import load_tokenizer
-from ctxcourse.agent.accounting import bill
+from ctxcourse.agent.accounting import Remembering, bill
 from ctxcourse.agent.probes import Fact
 from ctxcourse.agent.transcript import Transcript
 from ctxcourse.policies import FullHistory, sliding_window
 from ctxcourse.widgets import running, turn_explorer
-from ctxcourse.widgets.account import Remembering, account
+from ctxcourse.widgets.account import account
 from ctxcourse.widgets.playground import POLICIES, PolicyPlayground
 from ctxcourse.widgets.running import Recounter, Runner
 

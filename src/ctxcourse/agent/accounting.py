@@ -154,7 +154,7 @@ def _billed(
     answers: Sequence[int | None],
 ) -> tuple[BilledCall, ...]:
     check_encoder(counter)
-    catalogue, renders = normalise_tools(tools), _Renders(counter)
+    catalogue, renders = normalise_tools(tools), Remembering(counter)
     made: list[BilledCall] = []
     before: list[int] = []
     so_far = 0
@@ -163,7 +163,7 @@ def _billed(
             ready = paired(prompt)
         except MessageError as error:
             raise MessageError(f"prompt {number}: {error}") from None
-        ids = renders.encoded(ready, catalogue)
+        ids = renders.encode_prompt(ready, catalogue)
         parts = buckets(ready, catalogue, renders)
         so_far += len(ids) + helpers[number - 1]
         made.append(
@@ -191,26 +191,40 @@ def check_encoder(counter: Any) -> None:
         )
 
 
-class _Renders:
-    """A counter that encodes each prompt of a run once: of the four renders of a call, two are new."""
+class Remembering:
+    """A counter that counts each text and each prompt once, and what it has encoded not at all.
+
+    Of the four renders of a call two are new; and every setting of a policy has the whole conversation counted before
+    each call, and elision the same results too.
+    """
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
-        self._sizes: dict[bytes, int] = {}
-        self.count_text, self.token_spans = encoder.count_text, encoder.token_spans
+        self._texts: dict[str, int] = {}
+        self._prompts: dict[bytes, int] = {}
+        self.token_spans = encoder.token_spans
 
-    def encoded(self, messages: Sequence[Message], tools: Sequence[Tool] | None) -> list[int]:
+    def count_text(self, text: str) -> int:
+        """Return the tokens of plain text."""
+        if text not in self._texts:
+            self._texts[text] = self._encoder.count_text(text)
+        return self._texts[text]
+
+    def encode_prompt(self, messages: Sequence[Message], tools: Sequence[Tool] | None = None) -> list[int]:
+        """Return the token ids of the rendered prompt, whose number is remembered."""
         ids = self._encoder.encode_prompt(messages, tools)
-        self._sizes[prompt_key(messages, tools)] = len(ids)
+        self._prompts[_key(messages, tools)] = len(ids)
         return ids
 
     def count_prompt(self, messages: Sequence[Message], tools: Sequence[Tool] | None = None) -> int:
-        size = self._sizes.get(prompt_key(messages, tools))
-        return len(self.encoded(messages, tools)) if size is None else size
+        """Return the tokens of the rendered prompt; a digest of what it is made of is remembered, not the prompt."""
+        key = _key(messages, tools)
+        if key not in self._prompts:
+            self._prompts[key] = self._encoder.count_prompt(messages, tools)
+        return self._prompts[key]
 
 
-def prompt_key(messages: Sequence[Message], tools: Sequence[Tool] | None) -> bytes:
-    """Return a digest of what a prompt is made of, to remember its size by."""
+def _key(messages: Sequence[Message], tools: Sequence[Tool] | None) -> bytes:
     return hashlib.sha256(json.dumps([messages, tools or []]).encode()).digest()
 
 

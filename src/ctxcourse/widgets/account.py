@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ctxcourse.agent.accounting import Encoder, prompt_key
+from ctxcourse.agent.accounting import Encoder
 from ctxcourse.agent.probes import FACTS, Fact, Held, held
 from ctxcourse.agent.transcript import Call, Transcript
 from ctxcourse.errors import CourseError
-from ctxcourse.messages import Message, Tool
 from ctxcourse.model.tree import shared
 from ctxcourse.policies import Policy, replayed
 from ctxcourse.tokens import Buckets, buckets
@@ -85,29 +84,3 @@ def checked_calls(transcript: Transcript) -> list[Call]:
             "the transcript of a run"
         )
     return calls
-
-
-class Remembering:
-    """A counter that counts each text and each prompt once.
-
-    Every setting of a policy has the whole conversation counted before each call, and elision the same results too.
-    """
-
-    def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
-        self._texts: dict[str, int] = {}
-        self._prompts: dict[bytes, int] = {}
-        self.encode_prompt, self.token_spans = encoder.encode_prompt, encoder.token_spans
-
-    def count_text(self, text: str) -> int:
-        """Return the tokens of plain text."""
-        if text not in self._texts:
-            self._texts[text] = self._encoder.count_text(text)
-        return self._texts[text]
-
-    def count_prompt(self, messages: Sequence[Message], tools: Sequence[Tool] | None = None) -> int:
-        """Return the tokens of the rendered prompt; a digest of what it is made of is remembered, not the prompt."""
-        key = prompt_key(messages, tools)
-        if key not in self._prompts:
-            self._prompts[key] = self._encoder.count_prompt(messages, tools)
-        return self._prompts[key]

@@ -13,14 +13,14 @@ from typing import Any, TypeAlias
 
 import ipywidgets as W
 
-from ctxcourse.agent.accounting import Encoder
+from ctxcourse.agent.accounting import Encoder, Remembering
 from ctxcourse.agent.comparison import PINNED
 from ctxcourse.agent.probes import FACTS, Fact, Held
 from ctxcourse.agent.transcript import Transcript
 from ctxcourse.model.answers import Cancelled
 from ctxcourse.plots.pictures import PART_STYLES
 from ctxcourse.policies import FullHistory, Pinned, Policy, UserMessages, elided_results, sliding_window
-from ctxcourse.widgets.account import Account, PlaygroundError, Remembering, account, checked_calls
+from ctxcourse.widgets.account import Account, PlaygroundError, account, checked_calls
 from ctxcourse.widgets.running import Recounter, ShouldStop, Work
 from ctxcourse.widgets.toolbox import WIDE
 
